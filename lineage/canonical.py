@@ -1,0 +1,63 @@
+"""Canonical JSON, SHA-256 digests and atomic, durable file writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys, no white space and no NaN, so that equal values have equal text.
+
+    Raises:
+        ValueError: the value holds NaN or an infinity, which JSON does not have.
+    """
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: Any) -> str:
+    """SHA-256 over the canonical JSON of ``value``, in full."""
+    return digest_bytes(canonical_json(value).encode("utf-8"))
+
+
+def digest_bytes(data: bytes) -> str:
+    """SHA-256 of raw bytes, in full."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write UTF-8 text with LF ends so that a reader sees the old file or the new one, never a part.
+
+    The text goes to a temporary file in the same directory, is flushed and synced, and takes the name by rename.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    sync_directory(path.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make a rename or a new file in ``directory`` durable."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def pretty_json(value: Any) -> str:
+    """JSON for people: sorted keys, two spaces, a final newline."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

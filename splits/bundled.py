@@ -1,0 +1,35 @@
+"""Corpora that come with Holdgate."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from lineage.errors import CorpusError
+from splits.corpus import Corpus
+from splits.loaders import load_corpus
+
+CORPORA: Final = Path(__file__).parent / "corpora"
+"""Directory of the bundled corpora."""
+
+
+def bundled_directory(name: str) -> Path:
+    """Directory of a bundled corpus.
+
+    Raises:
+        CorpusError: there is none of that name.
+    """
+    names = sorted(path.name for path in CORPORA.iterdir() if (path / "sources").is_dir())
+    if name not in names:
+        near = get_close_matches(name, names, n=1)
+        raise CorpusError(
+            f"no bundled corpus {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}")
+        )
+    return CORPORA / name
+
+
+def load_bundled(name: str) -> Corpus:
+    """A bundled corpus with its facts."""
+    directory = bundled_directory(name)
+    return load_corpus(directory / "corpus.jsonl", facts=directory / "facts.jsonl")

@@ -1,0 +1,140 @@
+"""The corpus model: examples in groups, each flawed one with its twin, and the facts of each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from lineage.canonical import digest
+
+LABELS: Final = ("clean", "omission", "commission")
+KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "clean": ("clean",),
+    "omission": ("omit",),
+    "commission": ("add", "change"),
+}
+TRACES: Final = ("complete", "partial-weak", "partial-strong")
+SEVERITIES: Final = ("critical", "supporting", "peripheral")
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """One surviving mention of an omitted fact: character offset in the document, heading, strength."""
+
+    offset: int
+    heading: str
+    strength: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact of a group's source, with verbatim evidence; ``core`` facts are checked first."""
+
+    id: str
+    group: str
+    fact: str
+    evidence: tuple[str, ...]
+    severity: str
+    core: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One document to be judged against its source."""
+
+    id: str
+    group: str
+    stratum: str
+    source: str
+    document: str
+    label: str
+    kind: str
+    severity: str | None = None
+    trace: str | None = None
+    twin: str | None = None
+    fact: str | None = None
+    residual: tuple[Residual, ...] = ()
+    cohort: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def flaw(self) -> str:
+        """The finest name of what is wrong: a trace for omissions, else the kind."""
+        return self.trace or self.kind
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Examples in file order, facts by group, and the hash of both.
+
+    The hash covers every field of every example and fact, in order of their ids, so that row order never matters.
+    """
+
+    examples: tuple[Example, ...]
+    facts: Mapping[str, tuple[Fact, ...]]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Example]:
+        """Examples by id."""
+        return {example.id: example for example in self.examples}
+
+    @cached_property
+    def groups(self) -> Mapping[str, tuple[Example, ...]]:
+        """Examples of each group in order of their ids, groups in order of theirs."""
+        found: dict[str, list[Example]] = {}
+        for example in sorted(self.examples, key=lambda example: example.id):
+            found.setdefault(example.group, []).append(example)
+        return {group: tuple(found[group]) for group in sorted(found)}
+
+    @cached_property
+    def rank(self) -> Mapping[str, int]:
+        """0-based rank of each example's id in the sorted corpus: the item index of the seed arithmetic."""
+        return {example_id: rank for rank, example_id in enumerate(sorted(self.by_id))}
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 over the canonical rows."""
+        rows = [example_row(self.by_id[example_id]) for example_id in sorted(self.by_id)]
+        facts = [fact_row(fact) for group in sorted(self.facts) for fact in self.facts[group]]
+        return digest({"examples": rows, "facts": facts})
+
+    def subset(self, example_ids: Iterable[str]) -> tuple[Example, ...]:
+        """Examples of the given ids, in order of their ids."""
+        return tuple(self.by_id[example_id] for example_id in sorted(example_ids))
+
+
+def example_row(example: Example) -> dict[str, Any]:
+    """The JSON form of an example, as in ``corpus.jsonl``."""
+    return {
+        "id": example.id,
+        "group": example.group,
+        "stratum": example.stratum,
+        "source": example.source,
+        "document": example.document,
+        "label": example.label,
+        "kind": example.kind,
+        "severity": example.severity,
+        "trace": example.trace,
+        "twin": example.twin,
+        "fact": example.fact,
+        "residual": [
+            {"offset": mention.offset, "heading": mention.heading, "strength": mention.strength}
+            for mention in example.residual
+        ],
+        "cohort": example.cohort,
+        "meta": dict(example.meta),
+    }
+
+
+def fact_row(fact: Fact) -> dict[str, Any]:
+    """The JSON form of a fact, as in ``facts.jsonl``."""
+    return {
+        "id": fact.id,
+        "group": fact.group,
+        "fact": fact.fact,
+        "evidence": list(fact.evidence),
+        "severity": fact.severity,
+        "core": fact.core,
+    }
