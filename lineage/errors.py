@@ -63,11 +63,12 @@ class CallError(HoldgateError):
         message: what happened, in words.
         reason: short machine-readable reason, such as ``transport`` or ``refused_parameter``.
         transient: whether the same call may succeed later.
+        retry_after_s: seconds after which the endpoint asks to be called again, if it says so.
     """
 
-    def __init__(self, message: str, *, reason: str, transient: bool) -> None:
+    def __init__(self, message: str, *, reason: str, transient: bool, retry_after_s: float | None = None) -> None:
         super().__init__(message)
-        self.reason, self.transient = reason, transient
+        self.reason, self.transient, self.retry_after_s = reason, transient, retry_after_s
 
 
 class ModelError(HoldgateError):

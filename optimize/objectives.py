@@ -143,15 +143,15 @@ def paired_discrimination(
     per_pair: dict[str, list[float]] = {}
     for (example, _), credit in sorted(units.items()):
         per_pair.setdefault(example, []).append(credit)
-    credits = list(units.values())
+    judged = list(units.values())
     means = [sum(parts) / len(parts) for parts in per_pair.values()]
     estimate = grouped_mean(means, [group_of[example] for example in per_pair], level=level)
     return PairedDiscrimination(
         estimate.value,
         estimate.interval,
-        credits.count(1.0),
-        credits.count(0.5),
-        credits.count(0.0),
+        judged.count(1.0),
+        judged.count(0.5),
+        judged.count(0.0),
         estimate.n,
         estimate.n_groups,
         n_failed,
@@ -244,7 +244,10 @@ def worst_case(
         baseline_pairs: scored pairs of the baseline.
         planned: group of every pair that was to be scored, by example id.
         replicates: every replicate that was to be scored.
-        level: as in `compare`, and so are the other arguments.
+        level: as in `compare`.
+        resamples: as in `compare`.
+        bootstrap_resamples: as in `compare`.
+        rng: as in `compare`.
 
     Raises:
         InputError: a pair was not planned, in this group or replicate, or occurs twice.
@@ -287,13 +290,13 @@ def coverage(n_scored: int, n: int) -> float:
 
 def _credits(pairs: Sequence[ScoredPair]) -> dict[tuple[str, int], float]:
     """Credit by example and replicate of one arm."""
-    credits: dict[tuple[str, int], float] = {}
+    units: dict[tuple[str, int], float] = {}
     for pair in pairs:
         unit = (pair.example, pair.replicate)
-        if unit in credits:
+        if unit in units:
             raise InputError(f"pair {pair.example!r} occurs twice in replicate {pair.replicate}; number the replicates")
-        credits[unit] = pair.credit
-    return credits
+        units[unit] = pair.credit
+    return units
 
 
 def _group_of(pairs: Sequence[ScoredPair]) -> dict[str, str]:

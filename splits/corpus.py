@@ -69,11 +69,14 @@ class Example:
 class Corpus:
     """Examples in file order, facts by group, and the hash of both.
 
+    ``ranks`` is set on a part of a corpus and holds the ranks of its examples in the whole.
+
     The hash covers every field of every example and fact, in order of their ids, so that row order never matters.
     """
 
     examples: tuple[Example, ...]
     facts: Mapping[str, tuple[Fact, ...]]
+    ranks: Mapping[str, int] | None = None
 
     @cached_property
     def by_id(self) -> Mapping[str, Example]:
@@ -90,7 +93,9 @@ class Corpus:
 
     @cached_property
     def rank(self) -> Mapping[str, int]:
-        """0-based rank of each example's id in the sorted corpus: the item index of the seed arithmetic."""
+        """0-based rank of each example's id in the whole sorted corpus: the item index of the seed arithmetic."""
+        if self.ranks is not None:
+            return self.ranks
         return {example_id: rank for rank, example_id in enumerate(sorted(self.by_id))}
 
     @cached_property
@@ -100,9 +105,15 @@ class Corpus:
         facts = [fact_row(fact) for group in sorted(self.facts) for fact in self.facts[group]]
         return digest({"examples": rows, "facts": facts})
 
-    def subset(self, example_ids: Iterable[str]) -> tuple[Example, ...]:
-        """Examples of the given ids, in order of their ids."""
-        return tuple(self.by_id[example_id] for example_id in sorted(example_ids))
+    def part(self, examples: Iterable[Example]) -> Corpus:
+        """A corpus of some of the examples, with the facts of their groups and nothing of any other group."""
+        kept = tuple(sorted(examples, key=lambda example: example.id))
+        groups = {example.group for example in kept}
+        return Corpus(
+            kept,
+            {group: facts for group, facts in self.facts.items() if group in groups},
+            {example.id: self.rank[example.id] for example in kept},
+        )
 
 
 def example_row(example: Example) -> dict[str, Any]:

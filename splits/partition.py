@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from scipy.optimize import linprog
 
 from lineage.canonical import digest
 from lineage.errors import SplitError
@@ -90,53 +91,48 @@ def partition_groups(
 def _spread(
     groups: Sequence[str], strata: Mapping[str, str], sizes: Sequence[int], seed: int, purpose: str
 ) -> list[list[str]]:
-    """Draw parts of given sizes so that each stratum's share in each part is within one group of proportional.
-
-    Strata are dealt one after another onto a line on which every group of a stratum takes evenly spaced places;
-    cutting the line at the parts' relative sizes, place by place, keeps the shares.
-    """
+    """Draw disjoint parts of given sizes in which each stratum has its proportional number, rounded up or down."""
     rng = np.random.default_rng(int(digest([purpose, seed])[:16], 16))
     members: dict[str, list[str]] = {}
     for group in groups:
         members.setdefault(strata[group], []).append(group)
-    shuffled = {name: [members[name][i] for i in rng.permutation(len(members[name]))] for name in sorted(members)}
-    total = len(groups)
-    counts = _round_shares({name: len(found) for name, found in shuffled.items()}, sizes, total)
+    names = sorted(members)
+    counts = _shares([len(members[name]) for name in names], [*sizes, len(groups) - sum(sizes)])
     parts: list[list[str]] = [[] for _ in sizes]
-    for name, found in shuffled.items():
+    for name, row in zip(names, counts, strict=True):
+        shuffled = [members[name][index] for index in rng.permutation(len(members[name]))]
         at = 0
-        for part, count in zip(parts, counts[name], strict=True):
-            part += found[at : at + count]
+        for part, count in zip(parts, row, strict=False):
+            part += shuffled[at : at + count]
             at += count
     return parts
 
 
-def _round_shares(stratum_sizes: Mapping[str, int], sizes: Sequence[int], total: int) -> dict[str, list[int]]:
-    """Whole numbers near ``stratum size · part size / total`` whose sums over strata are exactly the part sizes.
+def _shares(rows: Sequence[int], columns: Sequence[int]) -> list[list[int]]:
+    """Controlled rounding of ``row * column / total``: each cell is rounded up or down, and all sums stay exact.
 
-    Controlled rounding: start from the floors, then give the missing places of each part to the strata with the largest
-    remainders that still have groups to give, never more than one above the floor where that can be done.
+    A transportation problem with whole margins, whose vertices are whole (Cox 1987 on controlled rounding); of all
+    solutions the one that rounds up the largest remainders is taken.
     """
-    counts = {name: [size * part // total for part in sizes] for name, size in stratum_sizes.items()}
-    rest = {name: stratum_sizes[name] - sum(counts[name]) for name in counts}
-    spare = total - sum(sizes)
-    for index, part in enumerate(sizes):
-        missing = part - sum(counts[name][index] for name in counts)
-        order = sorted(
-            counts, key=lambda name: (-(stratum_sizes[name] * part % total), -rest[name], name)
-        )
-        order = [name for name in order if rest[name] > 0] or order
-        step = 0
-        while missing > 0:
-            name = order[step % len(order)]
-            if rest[name] > 0:
-                counts[name][index] += 1
-                rest[name] -= 1
-                missing -= 1
-            step += 1
-            if step > 4 * (len(order) + total):
-                raise SplitError(f"could not balance strata {dict(stratum_sizes)} over sizes {list(sizes)} ({spare} spare)")
-    return counts
+    exact = np.outer(rows, columns) / sum(rows)
+    low = np.floor(exact + 1e-9)
+    high = np.ceil(exact - 1e-9)
+    n_rows, n_columns = exact.shape
+    sums = np.zeros((n_rows + n_columns, exact.size))
+    for row in range(n_rows):
+        sums[row, row * n_columns : (row + 1) * n_columns] = 1
+    for column in range(n_columns):
+        sums[n_rows + column, column::n_columns] = 1
+    solved = linprog(
+        c=-(exact - low).ravel(),
+        A_eq=sums,
+        b_eq=[*rows, *columns],
+        bounds=list(zip(low.ravel(), high.ravel(), strict=True)),
+        method="highs-ds",
+    )
+    if not solved.success:
+        raise SplitError(f"strata of {list(rows)} groups cannot be balanced over parts of {list(columns)}")
+    return [[round(cell) for cell in row] for row in solved.x.reshape(exact.shape)]
 
 
 def _strata(corpus: Corpus) -> dict[str, str]:

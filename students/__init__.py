@@ -1,1 +1,21 @@
-"""Students: the small models whose prompts are optimized, and the local server that runs one of them."""
+"""Students: the judges under test, their prompt shapes and budgets, and the calls they make."""
+
+from students.budget import ReasoningBudget
+from students.judging import Bench, Progress
+from students.per_fact import PerFactChecker
+from students.shape import INSTRUCTION, PromptShape, load_instruction
+from students.student import Student, student_hash
+from students.whole_note import WholeNoteScorer
+
+__all__ = [
+    "INSTRUCTION",
+    "Bench",
+    "PerFactChecker",
+    "Progress",
+    "PromptShape",
+    "ReasoningBudget",
+    "Student",
+    "WholeNoteScorer",
+    "load_instruction",
+    "student_hash",
+]

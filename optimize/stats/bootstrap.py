@@ -4,7 +4,7 @@ A resample is a count of how often each group was drawn, so the mean of a resamp
 totals, and no pair is copied.
 
 References:
-    Davison and Hinkley (1997), Bootstrap Methods and their Application, sec. 3.8 and 5.3.
+    Davison and Hinkley (1997), Bootstrap Methods and their Application, sec. 3.8: hierarchical data.
     Efron and Tibshirani (1993), An Introduction to the Bootstrap, ch. 14: BCa.
 """
 
@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special  # type: ignore[import-untyped]  # scipy ships no type information
+from scipy import special
 
 from lineage.errors import InputError
 from optimize.stats.grouped import ROUNDING, Floats, Groups, GroupSums, group_sums

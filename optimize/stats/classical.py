@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]  # scipy ships no type information
+from scipy import stats
 
 from lineage.errors import InputError
 from optimize.stats.results import (
@@ -48,9 +48,7 @@ def wilson(k: int, n: int, *, level: float = 0.95) -> Interval:
     if n == 0:
         return Interval.undefined(NO_PAIRS, level=level, method="Wilson interval", n_groups=0)
     ends = stats.binomtest(int(k), int(n)).proportion_ci(confidence_level=level, method="wilson")
-    # Rounding can leave the ends of 0 of n and n of n a hair off the scale, where algebra gives 0 and 1.
-    low, high = (0.0 if k == 0 else float(ends.low)), (1.0 if k == n else float(ends.high))
-    return Interval(low, high, level, "Wilson interval", n)
+    return Interval(float(ends.low), float(ends.high), level, "Wilson interval", n)
 
 
 def sign_test(wins: int, losses: int, *, alternative: Alternative = "two-sided") -> TestResult:
@@ -85,7 +83,7 @@ def exact_mcnemar(b: int, c: int) -> TestResult:
         InputError: a count is negative.
     """
     # statsmodels takes a second to import, which a command that tests nothing should not pay.
-    from statsmodels.stats import contingency_tables  # type: ignore[import-untyped]  # ships no type information
+    from statsmodels.stats import contingency_tables
 
     check_count("b", b)
     check_count("c", c)

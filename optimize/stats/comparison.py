@@ -128,7 +128,10 @@ def compare_replicated(
         candidate: value by pair id and replicate, any unit, higher is better.
         baseline: the same keys.
         group_of: group by pair id.
-        level: as in `compare_values`, and so are the other arguments.
+        level: as in `compare_values`.
+        resamples: as in `compare_values`.
+        bootstrap_resamples: as in `compare_values`.
+        rng: as in `compare_values`.
 
     Raises:
         InputError: the arms differ in their pairs or replicates, or an option is outside its range.

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special  # type: ignore[import-untyped]  # scipy ships no type information
+from scipy import special
 
 from lineage.errors import InputError
 from optimize.stats.results import (

@@ -66,7 +66,7 @@ def sign_flip_test(
     for start in range(0, resamples, chunk):
         patterns = rng.integers(0, 2, size=(min(chunk, resamples - start), k), dtype=np.int8)
         extreme += _extreme(_signed(patterns) @ differing, observed, alternative, noise)
-    # Phipson and Smyth (2010), eq. 2: the observed pattern is one of the patterns.
+    # Phipson and Smyth (2010): the observed pattern is one of the patterns.
     p = (extreme + 1) / (resamples + 1)
     return TestResult(p, observed, alternative, "Monte-Carlo sign-flip test by group", totals.n_groups)
 

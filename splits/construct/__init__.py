@@ -1,5 +1,6 @@
 """Deterministic construction of flawed notes from an annotated clean note."""
 
+from splits.construct.build import build_files
 from splits.construct.edits import Edit, alter, delete_sites, insert
 from splits.construct.pairs import build_corpus, build_group, check_pair
 from splits.construct.sites import Site, heading_of, parse_note
@@ -12,6 +13,7 @@ __all__ = [
     "Site",
     "alter",
     "build_corpus",
+    "build_files",
     "build_group",
     "check_pair",
     "delete_sites",

@@ -9,7 +9,8 @@
 from students.local.fetch import FetchedModel, cache_directory, fetch_model, find_model, search_directories
 from students.local.models import DEFAULT_MODEL, MODELS, LocalModel, SlicePackages, known_model
 from students.local.server import LocalServer
-from students.local.sources import HubRepository, PackageSlices, Source, SourceUnavailable
+from students.local.slices import PackageSlices
+from students.local.sources import HubRepository, Source, SourceError
 from students.local.verification import Verification, confirm_model, verify_model
 from students.local.watch import Progress
 
@@ -24,7 +25,7 @@ __all__ = [
     "Progress",
     "SlicePackages",
     "Source",
-    "SourceUnavailable",
+    "SourceError",
     "Verification",
     "cache_directory",
     "confirm_model",

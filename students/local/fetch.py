@@ -14,7 +14,8 @@ from pathlib import Path
 from lineage.canonical import sync_directory
 from lineage.errors import ModelError
 from students.local.models import LocalModel, known_model
-from students.local.sources import HubRepository, Obtained, PackageSlices, Source, SourceUnavailable
+from students.local.slices import PackageSlices
+from students.local.sources import HubRepository, Obtained, Source, SourceError
 from students.local.verification import (
     Verification,
     cache_directory,
@@ -126,7 +127,7 @@ def _from_sources(
         try:
             obtained = source.obtain(model, work=place, progress=progress)
             _require_model(obtained, model, source=source, place=place)
-        except SourceUnavailable as error:
+        except SourceError as error:
             reasons.append(str(error))
             notice(str(error))
             continue
@@ -145,7 +146,7 @@ def _require_model(obtained: Obtained, model: LocalModel, *, source: Source, pla
         return
     # The pieces go too: joined again they would give the same wrong file for ever.
     shutil.rmtree(place)
-    raise SourceUnavailable(
+    raise SourceError(
         f"the source {source.label!r} gave a wrong file for {model.name}: it has {obtained.size} bytes, expected "
         f"{model.size}; {hash_difference(obtained.sha256, model)}; what it gave was deleted"
     )
@@ -158,7 +159,7 @@ def _place(path: Path, target: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    os.replace(path, target)
+    path.replace(target)
     sync_directory(target.parent)
 
 
@@ -203,4 +204,4 @@ def _silent(done_bytes: int, total_bytes: int, what: str) -> None:
 
 
 def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr)
+    sys.stderr.write(f"{line}\n")

@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     library = importlib.import_module("xllamacpp")  # no type information; Any at this edge
     server = library.Server(server_parameters(library, options))
     ready = {"event": "listening", "address": server.listening_address, "model": model_alias(options.model)}
-    print(canonical_json(ready), flush=True)
+    sys.stdout.write(canonical_json(ready) + "\n")
+    sys.stdout.flush()
     wait_for_end_of_input(parent)
     # Tearing the library down joins its threads and may wait for a generation that nobody will read.
     os._exit(0)

@@ -132,7 +132,7 @@ class LocalServer:
             raise ModelError(self._failure(f"died ({_status(child.returncode)})", "start a new LocalServer"))
 
     def stop(self) -> None:
-        """Stop the server; does nothing if it does not run. Never called in vain by a fork of the owner."""
+        """Stop the server. Does nothing if it does not run, or in a fork of the process that started it."""
         child, directory = self._child, self._directory
         if self._owner != os.getpid():  # the server belongs to the process that started it
             return

@@ -49,7 +49,7 @@ def cache_directory() -> Path:
         return Path(own).expanduser().absolute()
     shared = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG base directory specification says that a relative path is to be ignored.
-    base = Path(shared) if os.path.isabs(shared) else Path.home() / ".cache"
+    base = Path(shared) if Path(shared).is_absolute() else Path.home() / ".cache"
     return base / "holdgate"
 
 

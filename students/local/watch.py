@@ -126,7 +126,7 @@ def directory_size(directory: Path) -> int:
     for parent, _, files in os.walk(directory):
         for name in files:
             try:
-                total += os.lstat(os.path.join(parent, name)).st_size
+                total += Path(parent, name).lstat().st_size
             except FileNotFoundError:  # a downloader renamed or removed it since the directory was listed
                 continue
     return total

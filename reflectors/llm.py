@@ -1,0 +1,108 @@
+"""The LLM reflector: a model reads the traces and writes the new instruction between markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from string import Template
+from typing import Any, ClassVar, Final
+
+from lineage.canonical import digest_bytes
+from reflectors.reflector import Reflection, ReflectionRequest
+from reflectors.traces import Trace
+from students.budget import ReasoningBudget
+from students.transport.base import CallFailure, CallRequest, CallResult
+
+PROMPT: Final = Path(__file__).parent / "prompts" / "reflect.md"
+TRACE_CHARACTERS: Final = 12_000
+"""Most characters of traces in a request; failures go first, whole traces are left out from the end."""
+
+_ANSWER = re.compile(r"<instruction>(.*?)</instruction>", re.DOTALL)
+
+Ask = Callable[[CallRequest], CallResult | CallFailure]
+
+
+class LlmReflector:
+    """Any model as a reflector.
+
+    Args:
+        ask: makes one call (cached, charged and retried by the campaign).
+        model: identity of the model, part of the hash.
+        budget: the reflector's own reasoning budget and answer cap.
+        temperature: sampling temperature, or None to send none.
+    """
+
+    name: ClassVar[str] = "llm"
+
+    def __init__(
+        self, ask: Ask, *, model: Mapping[str, Any], budget: ReasoningBudget, temperature: float | None = 1.0
+    ) -> None:
+        self._ask, self._model, self._budget, self._temperature = ask, dict(model), budget, temperature
+        parts = re.split(r"^## (system|user)$", PROMPT.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        self._sections = dict(zip(parts[::2], (body.strip() for body in parts[1::2]), strict=True))
+
+    def settings(self) -> dict[str, Any]:
+        """Model, budget, temperature and hash of the prompt file."""
+        return {
+            "reflector": self.name,
+            "model": self._model,
+            "budget": self._budget.row(),
+            "temperature": self._temperature,
+            "prompt": digest_bytes(PROMPT.read_bytes()),
+        }
+
+    def reflect(self, request: ReflectionRequest) -> Reflection:
+        """Ask once; an answer without markers, cut off or empty is a problem and never a prompt."""
+        shown = fit_traces(request.traces)
+        user = Template(self._sections["user"]).substitute(
+            instruction=request.parent,
+            count=str(len(shown)),
+            traces="\n".join(f"{number}. {trace.text}" for number, trace in enumerate(shown, start=1)),
+        )
+        messages = ({"role": "system", "content": self._sections["system"]}, {"role": "user", "content": user})
+        parameters = {} if self._temperature is None else {"temperature": self._temperature}
+        answer = self._ask(
+            CallRequest(
+                messages,
+                {**parameters, **self._budget.parameters()},
+                seed=request.seed * 100_000 + request.iteration,
+                sample=request.call,
+            )
+        )
+        return replace(_read(answer), prompt=user)
+
+
+def fit_traces(traces: tuple[Trace, ...], *, characters: int = TRACE_CHARACTERS) -> list[Trace]:
+    """As many whole traces as fit, failures before the rest, in order of their ids."""
+    kept: list[Trace] = []
+    room = characters
+    for trace in sorted(traces, key=lambda trace: (trace.failing is None, trace.example)):
+        room -= len(trace.text)
+        if room < 0:
+            break
+        kept.append(trace)
+    return kept
+
+
+def _read(answer: CallResult | CallFailure) -> Reflection:
+    if isinstance(answer, CallFailure):
+        return Reflection("", "llm", "no answer", problem=f"{answer.reason}: {answer.message}")
+    text = answer.text or ""
+    found = _ANSWER.findall(text)
+    problem = None
+    if answer.finish == "length":
+        problem = "truncated: the answer reached its token cap"
+    elif not text.strip():
+        problem = "reasoning only, no answer" if answer.reasoning else "empty answer"
+    elif len(found) != 1:
+        problem = f"{len(found)} marked instructions where one was asked for"
+    instruction = "" if problem else _unfenced(found[0])
+    return Reflection(instruction, "llm", "written by the reflector model", answer=text, problem=problem)
+
+
+def _unfenced(text: str) -> str:
+    """The text without a code fence around the whole of it."""
+    fence = re.fullmatch(r"\s*```\w*\n(.*?)\n?```\s*", text, re.DOTALL)
+    return (fence[1] if fence else text).strip()

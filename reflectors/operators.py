@@ -1,0 +1,125 @@
+"""The offline reflector: edits of an instruction from a bank of clauses, chosen by the failures. No model needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from lineage.canonical import digest, digest_bytes
+from lineage.errors import PlanError
+from reflectors.reflector import Reflection, ReflectionRequest
+from reflectors.traces import Trace, count_failures
+
+PROMPTS: Final = Path(__file__).parent / "prompts"
+TRIES: Final = 40
+"""Draws of an edit before the reflector gives up on finding one that was not tried before."""
+
+
+
+class OperatorReflector:
+    """Adds, drops, replaces, reorders or shortens clauses, adds a worked example, reframes, or states the answer rule.
+
+    Which failure is most frequent in the traces decides which part of the bank is drawn from; a false absence and a
+    missed omission pull in opposite directions, and the more frequent one wins. The draw depends on seed, iteration and
+    call alone.
+
+    Args:
+        bank: name of the clause bank, the student's name: ``clauses-per-fact`` or ``clauses-whole-note`` without the
+            first word.
+    """
+
+    name: ClassVar[str] = "operators"
+
+    def __init__(self, bank: str) -> None:
+        self.bank = bank
+        self._path = PROMPTS / f"clauses-{bank}.md"
+        if not self._path.is_file():
+            raise PlanError(f"there is no clause bank for student {bank!r}; use an LLM reflector")
+
+    @cached_property
+    def clauses(self) -> Mapping[str, tuple[str, ...]]:
+        """Clauses by what they are good for."""
+        parts = re.split(r"^## (\w+)$", self._path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        return {
+            name: tuple(line[2:].strip() for line in body.splitlines() if line.startswith("- "))
+            for name, body in zip(parts[::2], parts[1::2], strict=True)
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """Name and hash of the bank."""
+        return {"reflector": self.name, "bank": self.bank, "hash": digest_bytes(self._path.read_bytes())}
+
+    def reflect(self, request: ReflectionRequest) -> Reflection:
+        """Propose one edit that was not tried before."""
+        rng = np.random.default_rng(int(digest([request.seed, request.iteration, request.call])[:16], 16))
+        failures = count_failures(request.traces)
+        seen = {text.strip() for text in request.earlier}
+        for _ in range(TRIES):
+            operator, focus = self._choose(split_clauses(request.parent), failures, rng)
+            edited = self._edit(operator, focus, split_clauses(request.parent), request.traces, rng)
+            text = " ".join(edited)
+            if edited and text not in seen:
+                counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failures.items())
+                return Reflection(text, operator, f"{operator} for {focus.replace('_', ' ')}; failures: {counted or 'none'}")
+        return Reflection("", "none", "no new edit found", problem=f"no edit in {TRIES} draws that was not tried before")
+
+    def _choose(self, clauses: Sequence[str], failures: Mapping[str, int], rng: np.random.Generator) -> tuple[str, str]:
+        """An operator and the failure it is for: failures in proportion to their counts, then a fitting operator."""
+        names = [name for name in failures if name in self.clauses]
+        if names:
+            weights = np.array([failures[name] for name in names], dtype=float)
+            focus = names[int(rng.choice(len(names), p=weights / weights.sum()))]
+        else:
+            focus = "answer_rule"
+        options = ["add", "add", "answer_rule", "reframe"]
+        if names:
+            options += ["example"]
+        if len(clauses) > 1:
+            options += ["replace", "drop", "reorder"]
+        if len(clauses) > 3:
+            options += ["shorten", "drop"]
+        return options[int(rng.integers(len(options)))], focus
+
+    def _edit(
+        self, operator: str, focus: str, clauses: list[str], traces: Sequence[Trace], rng: np.random.Generator
+    ) -> list[str]:
+        def drawn(kind: str) -> list[str]:
+            fresh = [clause for clause in self.clauses.get(kind, ()) if clause not in clauses]
+            return [fresh[int(rng.integers(len(fresh)))]] if fresh else []
+
+        body = len(clauses) - 1
+        edits: Mapping[str, Callable[[], list[str]]] = {
+            "add": lambda: clauses + new if (new := drawn(focus)) else [],
+            "answer_rule": lambda: clauses + new if (new := drawn("answer_rule")) else [],
+            "reframe": lambda: new + clauses[1:] if (new := drawn("frame")) else [],
+            "replace": lambda: _replaced(clauses, 1 + int(rng.integers(body)), new) if (new := drawn(focus)) else [],
+            "drop": lambda: _replaced(clauses, 1 + int(rng.integers(body)), []),
+            "reorder": lambda: [clauses[0], *(clauses[1 + index] for index in rng.permutation(body))],
+            "shorten": lambda: clauses[: 1 + (body + 1) // 2],
+            "example": lambda: clauses + new if (new := self._example(focus, traces, rng)) else [],
+        }
+        return edits[operator]()
+
+    def _example(self, focus: str, traces: Sequence[Trace], rng: np.random.Generator) -> list[str]:
+        """A worked example out of a reflect trace of the failure."""
+        shown = [trace for trace in traces if trace.failing == focus and trace.fact and trace.excerpt]
+        templates = [clause for clause in self.clauses.get("example", ()) if clause.startswith(f"{focus}: ")]
+        if not shown or not templates:
+            return []
+        trace = shown[int(rng.integers(len(shown)))]
+        template = templates[int(rng.integers(len(templates)))].removeprefix(f"{focus}: ")
+        return [template.replace("FACT", str(trace.fact).rstrip(".")).replace("LINE", str(trace.excerpt).rstrip("."))]
+
+
+def split_clauses(text: str) -> list[str]:
+    """The sentences of an instruction."""
+    return [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
+
+
+def _replaced(clauses: Sequence[str], index: int, new: list[str]) -> list[str]:
+    return [*clauses[:index], *new, *clauses[index + 1 :]]

@@ -1,0 +1,102 @@
+"""The register beside a split lock: every confirmatory comparison on its held-out split, across campaigns."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lineage.canonical import canonical_json, digest
+from lineage.errors import SealError
+from splits.lock import SplitLock
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The place of a campaign's target among the confirmatory comparisons on one held-out split (``k`` from 1)."""
+
+    k: int
+    of: int
+    alpha: float
+
+    def __str__(self) -> str:
+        return f"comparison {self.k} of {self.of} on this held-out split, at two-sided alpha {self.alpha:g}"
+
+
+def register_path(lock: SplitLock) -> Path:
+    """Where the register of a lock stands.
+
+    Raises:
+        SealError: the lock was never written to a file.
+    """
+    if lock.path is None:
+        raise SealError("a split lock must be committed to a file before its held-out split can be opened")
+    return lock.path.with_name(lock.path.name.removesuffix(".json") + ".register.jsonl")
+
+
+def register_opening(lock: SplitLock, *, campaign: str, target: str, opening: str) -> Comparison | None:
+    """Note a planned opening; a ``confirm`` takes the next comparison, or finds the one its campaign has.
+
+    A new run directory is a new campaign. A ``baseline`` opening compares nothing and spends nothing, but is refused
+    where nothing is left to confirm with, so that no search is paid for in vain.
+
+    Raises:
+        SealError: every comparison that the lock was committed with is spent, or the register was edited.
+    """
+    path = register_path(lock)
+    with _exclusive(path):
+        rows = _rows(path, lock)
+        confirms = [row for row in rows if row["opening"] == "confirm"]
+        mine = [row for row in rows if row["campaign"] == campaign and row["target"] == target]
+        for row in mine:
+            if row["opening"] == opening:
+                return Comparison(row["k"], lock.comparisons, lock.spend) if opening == "confirm" else None
+        if len(confirms) >= lock.comparisons and not any(row in confirms for row in mine):
+            raise SealError(
+                f"{path}: all {lock.comparisons} confirmatory comparisons of this held-out split are spent "
+                f"(by campaign {', '.join(row['campaign'][:12] for row in confirms)}). Resume that campaign in its own "
+                "run directory; or go on with --exploratory REASON, whose numbers confirm nothing; or commit a lock on "
+                "groups that no search has been judged on"
+            )
+        row = {
+            "campaign": campaign,
+            "k": len(confirms) + 1 if opening == "confirm" else None,
+            "lock": lock.hash,
+            "opening": opening,
+            "prev": rows[-1]["hash"] if rows else "",
+            "target": target,
+        }
+        row["hash"] = digest(row)
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(canonical_json(row) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    return Comparison(len(confirms) + 1, lock.comparisons, lock.spend) if opening == "confirm" else None
+
+
+def _rows(path: Path, lock: SplitLock) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else [], start=1):
+        try:
+            row = json.loads(line)
+            sound = row["hash"] == digest({key: value for key, value in row.items() if key != "hash"})
+            follows = row["prev"] == (rows[-1]["hash"] if rows else "") 
+        except (ValueError, KeyError, TypeError) as error:
+            raise SealError(f"{path}:{number}: is not a register row ({error})") from error
+        if not sound or not follows or row["lock"] != lock.hash:
+            raise SealError(f"{path}:{number}: was edited, or belongs to another split lock; restore it")
+        rows.append(row)
+    return rows
+
+
+@contextmanager
+def _exclusive(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

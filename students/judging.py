@@ -1,0 +1,139 @@
+"""Judging: a student, a candidate and examples in; judgements out, the same in any order and on any replay."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from lineage.records import Candidate, Judgement, Usage
+from splits.corpus import Corpus, Example
+from students.student import Draw, Reading, Student, draw_seed, student_hash
+from students.transport.base import CallFailure, CallResult
+from students.transport.cache import Tags
+from students.transport.calls import Calls
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one evaluation has come: judgements done of all, and the calls paid and cached so far."""
+
+    done: int
+    of: int
+    paid: int
+    cached: int
+
+
+class Bench:
+    """Where students judge: runs the calls of many judgements on one event loop.
+
+    Args:
+        calls: the way to the student's model.
+        run_seed: first part of every seed (see :func:`~students.student.draw_seed`).
+        campaign: whom calls are charged to.
+        progress: called after each judgement.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        *,
+        run_seed: int,
+        campaign: str,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.calls = calls
+        self._run_seed, self._campaign = run_seed, campaign
+        self._progress = progress or (lambda progress: None)
+        self._runner = asyncio.Runner()
+
+    def close(self) -> None:
+        """Release connections and the event loop."""
+        self.run(self.calls.transport.aclose())
+        self._runner.close()
+
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine on the bench's event loop, as other roles that share its connections do."""
+        return self._runner.run(coroutine)
+
+    def judge(
+        self, student: Student, corpus: Corpus, candidate: Candidate, *, phase: str, replicates: int = 1
+    ) -> tuple[Judgement, ...]:
+        """Judge every example of ``corpus`` ``replicates`` times.
+
+        Returns:
+            One judgement an example and replicate, ordered by key; failed ones among them, with their reasons.
+
+        Raises:
+            CallError: the endpoint refuses or is gone.
+            BudgetError: a limit of the plan would be passed.
+        """
+        work = [(example, replicate) for replicate in range(replicates) for example in corpus.examples]
+        return self.run(self._judge_all(student, corpus, candidate, work, phase))
+
+    async def _judge_all(
+        self, student: Student, corpus: Corpus, candidate: Candidate, work: Sequence[tuple[Example, int]], phase: str
+    ) -> tuple[Judgement, ...]:
+        done: list[Judgement] = []
+        tags = Tags(self._campaign, "student", phase, candidate.id)
+
+        async def one(example: Example, replicate: int) -> None:
+            done.append(await self._judgement(student, corpus, candidate, example, replicate, tags))
+            self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
+
+        if self.calls.transport.serial:
+            for example, replicate in work:
+                await one(example, replicate)
+        else:
+            async with asyncio.TaskGroup() as group:
+                for example, replicate in work:
+                    group.create_task(one(example, replicate))
+        return tuple(sorted(done, key=lambda judgement: judgement.key))
+
+    async def _judgement(
+        self, student: Student, corpus: Corpus, candidate: Candidate, example: Example, replicate: int, tags: Tags
+    ) -> Judgement:
+        facts = corpus.facts.get(example.group, ())
+        readings: list[Reading] = []
+        answers: list[CallResult | CallFailure] = []
+        first_seed = draw_seed(self._run_seed, corpus.rank[example.id], 0)
+        sent: dict[str, Any] = {}
+        for sample in range(student.samples):
+            seed = draw_seed(self._run_seed, corpus.rank[example.id], sample)
+            chain = student.chain(example, facts, candidate.texts, Draw(seed, sample, replicate))
+            sent = {key: value for key, value in chain[0].sent.items() if key != "seed"}
+            some = await self.calls.run(chain, tags)
+            readings.append(student.read(example, facts, some))
+            answers += some
+        results = [answer for answer in answers if isinstance(answer, CallResult)]
+        reading = _combined(readings)
+        return Judgement(
+            example=example.id,
+            candidate=candidate.id,
+            student=student_hash(student),
+            status=reading.status,
+            score=reading.score,
+            seed=first_seed,
+            replicate=replicate,
+            reason=reading.reason,
+            facts=reading.facts,
+            usage=sum((result.usage for result in results), Usage()),
+            finish=tuple(result.finish for result in results),
+            raw=tuple(result.text or "" for result in results),
+            sent={**sent, "samples": student.samples, "version": next((r.version for r in results), None)},
+            latency_s=round(sum(result.latency_s for result in results if not result.cached), 6),
+            paid=sum(not result.cached for result in results),
+        )
+
+
+def _combined(readings: Sequence[Reading]) -> Reading:
+    """The mean of all samples as an exact fraction, rounded once; one unread sample fails the judgement."""
+    for reading in readings:
+        if reading.score is None:
+            return reading
+    scores = [Fraction(str(reading.score)) for reading in readings]
+    return Reading("scored", float(sum(scores, Fraction(0)) / len(scores)), facts=readings[0].facts)

@@ -1,0 +1,81 @@
+"""Prompt shapes: fixed preamble and contract around the one block that evolves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from lineage.canonical import digest_bytes
+from lineage.errors import PlanError
+
+PROMPTS: Final = Path(__file__).parent / "prompts"
+INSTRUCTION: Final = "instruction"
+"""Name of the evolving block."""
+
+_SECTION = re.compile(r"^## (system|user)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptShape:
+    """Messages with named slots, read from a prompt file with one ``## system`` and one ``## user`` section.
+
+    ``slots`` are the names that :meth:`messages` must be given, ``instruction`` among them; ``hash`` is the SHA-256 of
+    the file.
+    """
+
+    name: str
+    sections: tuple[tuple[str, str], ...]
+    hash: str
+
+    @classmethod
+    def load(cls, name: str) -> PromptShape:
+        """Read a bundled shape.
+
+        Raises:
+            PlanError: there is no such shape, or the file lacks a section or the instruction slot.
+        """
+        path = PROMPTS / f"{name}.md"
+        if not path.is_file():
+            raise PlanError(f"there is no prompt shape {name!r} in {PROMPTS}")
+        text = path.read_text(encoding="utf-8")
+        parts = _SECTION.split(text)[1:]
+        sections = tuple((role, body.strip()) for role, body in zip(parts[::2], parts[1::2], strict=True))
+        shape = cls(name, sections, digest_bytes(text.encode("utf-8")))
+        if [role for role, _ in sections] != ["system", "user"] or INSTRUCTION not in shape.slots:
+            raise PlanError(f"{path}: a shape has one ## system and one ## user section and the slot $instruction")
+        return shape
+
+    @property
+    def slots(self) -> frozenset[str]:
+        """Names of all slots."""
+        return frozenset(name for _, body in self.sections for name in Template(body).get_identifiers())
+
+    def messages(self, values: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+        """Fill every slot.
+
+        Raises:
+            PlanError: a slot is missing, or a value has no slot.
+        """
+        if wrong := self.slots ^ set(values):
+            raise PlanError(f"prompt shape {self.name}: slots and values differ in {', '.join(sorted(wrong))}")
+        return tuple({"role": role, "content": Template(body).substitute(values)} for role, body in self.sections)
+
+
+def load_instruction(name: str) -> str:
+    """A bundled seed instruction, or the text of a file of the user's.
+
+    Raises:
+        PlanError: neither exists, or the text is empty.
+    """
+    for path in (PROMPTS / "seeds" / f"{name}.md", Path(name)):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8").strip()
+            if not text:
+                raise PlanError(f"{path}: the instruction is empty")
+            return text
+    known = ", ".join(sorted(path.stem for path in (PROMPTS / "seeds").glob("*.md")))
+    raise PlanError(f"there is no instruction {name!r}: give a file, or one of the bundled seeds: {known}")
