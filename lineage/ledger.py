@@ -185,6 +185,11 @@ class Ledger:
         self._lock.close()
 
     @property
+    def events(self) -> tuple[Event, ...]:
+        """All events written so far, those of earlier processes included."""
+        return tuple(self._events)
+
+    @property
     def head(self) -> Head:
         """Count and hash of the last event written."""
         return Head(len(self._events), self._events[-1].hash if self._events else GENESIS)

@@ -61,37 +61,51 @@ class Bench:
         return self._runner.run(coroutine)
 
     def judge(
-        self, student: Student, corpus: Corpus, candidate: Candidate, *, phase: str, replicates: int = 1
+        self,
+        student: Student,
+        corpus: Corpus,
+        candidates: Sequence[Candidate],
+        *,
+        phase: str,
+        replicates: Sequence[int] = (0,),
     ) -> tuple[Judgement, ...]:
-        """Judge every example of ``corpus`` ``replicates`` times.
+        """Judge every example of ``corpus`` with each candidate in each replicate, candidates interleaved.
 
         Returns:
-            One judgement an example and replicate, ordered by key; failed ones among them, with their reasons.
+            One judgement an example, candidate and replicate, ordered by key; failed ones among them, with their reasons.
 
         Raises:
             CallError: the endpoint refuses or is gone.
             BudgetError: a limit of the plan would be passed.
         """
-        work = [(example, replicate) for replicate in range(replicates) for example in corpus.examples]
-        return self.run(self._judge_all(student, corpus, candidate, work, phase))
+        work = [
+            (example, candidate, replicate)
+            for replicate in replicates
+            for example in corpus.examples
+            for candidate in candidates
+        ]
+        return self.run(self._judge_all(student, corpus, work, phase))
 
     async def _judge_all(
-        self, student: Student, corpus: Corpus, candidate: Candidate, work: Sequence[tuple[Example, int]], phase: str
+        self, student: Student, corpus: Corpus, work: Sequence[tuple[Example, Candidate, int]], phase: str
     ) -> tuple[Judgement, ...]:
         done: list[Judgement] = []
-        tags = Tags(self._campaign, "student", phase, candidate.id)
 
-        async def one(example: Example, replicate: int) -> None:
+        async def one(example: Example, candidate: Candidate, replicate: int) -> None:
+            tags = Tags(self._campaign, "student", phase, candidate.id)
             done.append(await self._judgement(student, corpus, candidate, example, replicate, tags))
             self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
 
         if self.calls.transport.serial:
-            for example, replicate in work:
-                await one(example, replicate)
+            for item in work:
+                await one(*item)
         else:
-            async with asyncio.TaskGroup() as group:
-                for example, replicate in work:
-                    group.create_task(one(example, replicate))
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for item in work:
+                        group.create_task(one(*item))
+            except BaseExceptionGroup as errors:
+                raise errors.exceptions[0] from errors
         return tuple(sorted(done, key=lambda judgement: judgement.key))
 
     async def _judgement(

@@ -50,6 +50,7 @@ class EndpointTransport:
         self._client = httpx.AsyncClient(
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
             timeout=deadline_s,
+            trust_env=address.hostname not in ("127.0.0.1", "localhost", "::1"),
             limits=httpx.Limits(max_connections=256, max_keepalive_connections=64),
         )
 

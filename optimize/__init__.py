@@ -1,0 +1,18 @@
+"""Optimize: plans, measures, the search on gepa's engine, the campaign, the gate and the statistics beneath."""
+
+from optimize.campaign import Campaign, CampaignResult, Watcher
+from optimize.gate import Gate, Guardrails, LowerBound, Permutation, Point
+from optimize.plan import Plan, parse_plan
+
+__all__ = [
+    "Campaign",
+    "CampaignResult",
+    "Gate",
+    "Guardrails",
+    "LowerBound",
+    "Permutation",
+    "Plan",
+    "Point",
+    "Watcher",
+    "parse_plan",
+]

@@ -1,0 +1,226 @@
+"""The verdict: what the gate decided, with every number, in words and as JSON; and the prompt file of a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from lineage.canonical import digest
+from lineage.errors import HoldgateError
+from lineage.records import Candidate
+from optimize.choice import Standing, number
+from optimize.evaluation import Evaluation
+from optimize.gate import Arm, Finding, GateReading
+from optimize.objectives import Comparison, by, paired_discrimination
+from splits.lock import SplitLock
+from splits.register import Comparison as Place
+from students.shape import INSTRUCTION
+
+
+def comparison_row(comparison: Comparison) -> dict[str, Any]:
+    """Numbers of a paired comparison."""
+    interval = comparison.difference.interval
+    return {
+        "candidate": number(comparison.candidate),
+        "baseline": number(comparison.baseline),
+        "difference": number(comparison.difference.value),
+        "low": number(interval.low),
+        "high": number(interval.high),
+        "level": interval.level,
+        "method": interval.method,
+        "wins": comparison.wins,
+        "ties": comparison.ties,
+        "losses": comparison.losses,
+        "pairs": comparison.n,
+        "groups": comparison.n_groups,
+        "failed": comparison.n_failed,
+        "sign_flip_p": number(comparison.sign_flip.p),
+        "t_p": number(comparison.t_test.p),
+        "bootstrap": None
+        if comparison.bootstrap is None
+        else {"low": number(comparison.bootstrap.low), "high": number(comparison.bootstrap.high)},
+    }
+
+
+def measures_row(evaluation: Evaluation, *, level: float = 0.95) -> dict[str, Any]:
+    """Paired discrimination of one candidate on some examples: omissions, commissions, and omissions by trace."""
+
+    def one(pairs: Sequence[Any], planned: int) -> dict[str, Any]:
+        scored = paired_discrimination(pairs, level=level, n_failed=max(planned - len(pairs), 0))
+        return {
+            "value": number(scored.value),
+            "low": number(scored.interval.low),
+            "high": number(scored.interval.high),
+            "wins": scored.wins,
+            "ties": scored.ties,
+            "losses": scored.losses,
+            "pairs": scored.n,
+            "groups": scored.n_groups,
+            "failed": scored.n_failed,
+        }
+
+    repeats = max(len(evaluation.replicates), 1)
+    omissions, commissions = evaluation.pairs("omission"), evaluation.pairs("commission")
+    return {
+        "omissions": one(omissions, repeats * len(evaluation.planned_pairs("omission"))),
+        "commissions": one(commissions, repeats * len(evaluation.planned_pairs("commission"))),
+        "by_trace": {trace: one(pairs, len(pairs)) for trace, pairs in by(omissions, "trace").items()},
+    }
+
+
+def noise_floor(evaluation: Evaluation) -> dict[str, Any]:
+    """How far the baseline differs from itself between replicates: flips of a pair's credit, and the measure's spread."""
+    replicates = evaluation.replicates
+    if len(replicates) < 2:
+        return {"replicates": len(replicates), "words": "not measured: one replicate"}
+    credits = {
+        replicate: {pair.example: pair.credit for pair in evaluation.pairs("omission") if pair.replicate == replicate}
+        for replicate in replicates
+    }
+    common = set.intersection(*(set(found) for found in credits.values()))
+    flipped = sum(len({credits[replicate][example] for replicate in replicates}) > 1 for example in common)
+    values = [sum(found[example] for example in common) / len(common) for found in credits.values()] if common else []
+    spread = max(values) - min(values) if values else None
+    words = "deterministic: replicates are identical" if not flipped else f"{flipped} of {len(common)} pairs flip"
+    return {"replicates": len(replicates), "flipped": flipped, "pairs": len(common), "spread": spread, "words": words}
+
+
+def verdict_row(
+    reading: GateReading,
+    *,
+    winner: Standing,
+    baseline: Standing,
+    lock: SplitLock,
+    place: Place | None,
+    exploratory: str | None,
+    simulated: bool,
+    candidates: int,
+    noise: Mapping[str, Any],
+    hashes: Mapping[str, str],
+) -> dict[str, Any]:
+    """The verdict of a campaign whose winner differs from its baseline."""
+    decision = reading.decision
+    reason = reading.reason
+    if exploratory is not None and decision == "emit":
+        decision = "refuse"
+        reason = f"this is an exploratory campaign ({exploratory}), which confirms nothing; otherwise {reason}"
+    accept_gain = winner.paired.value - baseline.paired.value
+    heldout = reading.omissions
+    return {
+        "decision": decision,
+        "reason": reason,
+        "words": words(reading, accept_gain=accept_gain, candidates=candidates),
+        "confirmatory": exploratory is None,
+        "exploratory": exploratory,
+        "simulated": simulated,
+        "comparison": None if place is None else {"k": place.k, "of": place.of, "alpha": place.alpha},
+        "alpha": lock.spend,
+        "rule": _finding(reading.rule),
+        "guardrails": [_finding(finding) for finding in reading.guardrails],
+        "coverage": reading.coverage,
+        "heldout": {
+            "omissions": comparison_row(heldout),
+            "omissions_worst_case": None if reading.worst is None else comparison_row(reading.worst),
+            "commissions": comparison_row(reading.commissions),
+            "false_alarms": comparison_row(reading.false_alarms),
+        },
+        "accept": {
+            "winner": winner.row(),
+            "baseline": baseline.row(),
+            "gain": number(accept_gain),
+            "optimism": number(accept_gain - heldout.difference.value),
+            "candidates": candidates,
+        },
+        "noise_floor": dict(noise),
+        "winner": winner.entry.candidate.id,
+        "baseline": baseline.entry.candidate.id,
+        "hashes": dict(hashes),
+    }
+
+
+def nothing_found_row(
+    *,
+    baseline: Standing,
+    lock: SplitLock,
+    exploratory: str | None,
+    simulated: bool,
+    candidates: int,
+    noise: Mapping[str, Any],
+    hashes: Mapping[str, str],
+) -> dict[str, Any]:
+    """The verdict of a campaign whose winner is its baseline: the held-out split stays shut for it."""
+    reason = f"none of the {candidates - 1} accepted candidates beat the baseline on accept"
+    return {
+        "decision": "nothing-found",
+        "reason": reason,
+        "words": [f"Nothing better was found: {reason}.", "The held-out split was not opened to confirm anything."],
+        "confirmatory": exploratory is None,
+        "exploratory": exploratory,
+        "simulated": simulated,
+        "comparison": None,
+        "alpha": lock.spend,
+        "accept": {"winner": baseline.row(), "baseline": baseline.row(), "gain": 0.0, "candidates": candidates},
+        "noise_floor": dict(noise),
+        "winner": baseline.entry.candidate.id,
+        "baseline": baseline.entry.candidate.id,
+        "hashes": dict(hashes),
+    }
+
+
+def words(reading: GateReading, *, accept_gain: float, candidates: int) -> list[str]:
+    """What was shown, what is excluded, and how optimistic accept was."""
+    heldout = reading.omissions
+    value, interval = heldout.difference.value, heldout.difference.interval
+    said = []
+    if interval.defined:
+        said.append(
+            f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the winner differs from the baseline by "
+            f"{100 * value:+.1f} points, {100 * interval.level:g}% interval [{100 * interval.low:+.1f}, "
+            f"{100 * interval.high:+.1f}]."
+        )
+        said.append(
+            f"Gains above {100 * interval.high:.1f} points and losses above {-100 * interval.low:.1f} points are excluded."
+            if interval.low < 0 < interval.high
+            else f"Gains above {100 * interval.high:.1f} points are excluded."
+        )
+    else:
+        said.append(
+            f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the difference is {100 * value:+.1f} "
+            f"points; it has no interval: {interval.reason or heldout.difference.reason}."
+        )
+    said.append(
+        f"On accept, which chose the winner among {candidates}, it gained {100 * accept_gain:+.1f} points: accept was "
+        f"optimistic by {100 * (accept_gain - value):+.1f}."
+    )
+    if heldout.n_groups < 20:
+        said.append(f"{heldout.n_groups} held-out groups cannot confirm a moderate gain.")
+    return said
+
+
+def prompt_text(
+    verdict: Mapping[str, Any], *, winner: Candidate, front: Mapping[str, Any], arm: Arm
+) -> str:
+    """The prompt file of a passing verdict: front matter and the instruction.
+
+    Raises:
+        HoldgateError: the verdict did not pass, so there must be no prompt file.
+    """
+    if verdict["decision"] != "emit" or not verdict["confirmatory"]:
+        raise HoldgateError(f"no prompt may be written on the decision {verdict['decision']!r}")
+    omissions = verdict["heldout"]["omissions"]
+    matter = {
+        **front,
+        "threshold": arm.threshold,
+        "verdict": digest(dict(verdict)),
+        "heldout_difference": omissions["difference"],
+        "heldout_interval": [omissions["low"], omissions["high"]],
+        "level": omissions["level"],
+    }
+    head = yaml.safe_dump(matter, sort_keys=True, allow_unicode=True, width=100)
+    return f"---\n{head}---\n{winner.texts[INSTRUCTION]}\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {"name": finding.name, "holds": finding.holds, "words": finding.words}
