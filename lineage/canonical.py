@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def canonical_json(value: Any) -> str:
@@ -16,7 +19,7 @@ def canonical_json(value: Any) -> str:
     Raises:
         ValueError: the value holds NaN or an infinity, which JSON does not have.
     """
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _encodable(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def digest(value: Any) -> str:
@@ -41,10 +44,10 @@ def write_atomic(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink()
         raise
     sync_directory(path.parent)
 
@@ -60,4 +63,9 @@ def sync_directory(directory: Path) -> None:
 
 def pretty_json(value: Any) -> str:
     """JSON for people: sorted keys, two spaces, a final newline."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return _encodable(json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+
+
+def _encodable(text: str) -> str:
+    """JSON in which half a surrogate pair, as a model may return it, is escaped: UTF-8 cannot hold it."""
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

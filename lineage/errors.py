@@ -1,15 +1,15 @@
 """The error tree. Every message says what is wrong, where, which rule it breaks and what to do.
 
-    HoldgateError
-    ├── InputError            the user's input breaks a stated rule; raised before any money is spent
-    │   ├── CorpusError       a corpus, facts or consultation file (file, line, field)
-    │   ├── SplitError        a partition or a split lock
-    │   └── PlanError         a campaign plan
-    ├── SealError             held-out examples asked for outside the two planned openings
-    ├── LedgerError           a ledger that is damaged or belongs to another plan
-    ├── CallError             a model call that did not succeed (carries whether another try may)
-    ├── ModelError            a local model file or server
-    └── BudgetError           a limit of the plan is reached; the campaign can be resumed
+HoldgateError
+├── InputError            the user's input breaks a stated rule; raised before any money is spent
+│   ├── CorpusError       a corpus, facts or consultation file (file, line, field)
+│   ├── SplitError        a partition or a split lock
+│   └── PlanError         a campaign plan
+├── SealError             held-out examples asked for outside the two planned openings
+├── LedgerError           a ledger that is damaged or belongs to another plan
+├── CallError             a model call that did not succeed (carries whether another try may)
+├── ModelError            a local model file or server
+└── BudgetError           a limit of the plan is reached; the campaign can be resumed
 """
 
 
@@ -31,9 +31,7 @@ class CorpusError(InputError):
         field: the offending field, if there is one.
     """
 
-    def __init__(
-        self, message: str, *, file: str = "", line: int | None = None, field: str | None = None
-    ) -> None:
+    def __init__(self, message: str, *, file: str = "", line: int | None = None, field: str | None = None) -> None:
         self.file, self.line, self.field = file, line, field
         place = file + (f":{line}" if line is not None else "")
         where = ", ".join(part for part in (place, f"field {field!r}" if field else "") if part)

@@ -68,9 +68,12 @@ def read_head(path: Path) -> Head | None:
         return None
     try:
         data = json.loads(head_path.read_text(encoding="utf-8"))
-        return Head(int(data["count"]), str(data["hash"]))
+        count, last = data["count"], data["hash"]
     except (ValueError, KeyError, TypeError) as error:
         raise LedgerError(f"{head_path}: is not a ledger head ({error})") from error
+    if type(count) is not int or count < 0 or not isinstance(last, str):
+        raise LedgerError(f"{head_path}: is not a ledger head (count {count!r}, hash {last!r})")
+    return Head(count, last)
 
 
 def head_file(path: Path) -> Path:
@@ -113,13 +116,15 @@ def _read(path: Path) -> tuple[tuple[Event, ...], bool]:
         try:
             row = json.loads(line.decode("utf-8"))
             event = Event(row["seq"], row["at"], row["type"], row["body"], row["prev"], row["hash"])
+            content = digest(_unhashed(event.seq, event.at, event.type, event.body, event.prev))
+            canonical = canonical_json(event.row()).encode("utf-8")
         except (ValueError, KeyError, TypeError) as error:
             raise LedgerError(f"{path}: event seq {seq} is not readable ({error})") from error
         if event.seq != seq or event.prev != prev:
             raise LedgerError(f"{path}: event seq {seq} does not follow the one before it (dropped, swapped or edited)")
-        if event.hash != digest(_unhashed(event.seq, event.at, event.type, event.body, event.prev)):
+        if event.hash != content:
             raise LedgerError(f"{path}: event seq {seq} was edited: its hash does not match its content")
-        if line != canonical_json(event.row()).encode("utf-8"):
+        if line != canonical:
             raise LedgerError(f"{path}: event seq {seq} is not in canonical form (bytes were edited)")
         events.append(event)
         prev = event.hash
@@ -143,14 +148,16 @@ class Ledger:
 
     def __init__(self, path: Path, *, listen: Callable[[Event], None] | None = None) -> None:
         self.path = path
-        self._listen = listen or (lambda event: None)
+        self._listen = listen or (lambda _: None)
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock: IO[bytes] = (path.parent / "run.lock").open("wb")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._lock.close()
-            raise LedgerError(f"{path.parent}: another process is running this campaign; wait for it or end it") from error
+            raise LedgerError(
+                f"{path.parent}: another process is running this campaign; wait for it or end it"
+            ) from error
         try:
             events, torn = _read(path)
             check_head(path, events, repairing=True)

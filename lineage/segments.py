@@ -20,7 +20,7 @@ def write_segment(directory: Path, name: str, judgements: Sequence[Judgement]) -
     """
     text = judgement_lines(judgements)
     write_atomic(directory / f"{name}.jsonl", text)
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = [json.loads(line) for line in _lines(text)]
     return {
         "name": name,
         "judgements": len(rows),
@@ -41,4 +41,9 @@ def read_segment(directory: Path, entry: Mapping[str, Any]) -> tuple[Judgement, 
     data = path.read_bytes()
     if digest_bytes(data) != entry[VOLATILE]["sha256"]:
         raise LedgerError(f"{path}: judgements of segment {entry['name']} were edited after they were recorded")
-    return tuple(Judgement.from_row(json.loads(line)) for line in data.decode("utf-8").splitlines())
+    return tuple(Judgement.from_row(json.loads(line)) for line in _lines(data.decode("utf-8")))
+
+
+def _lines(text: str) -> list[str]:
+    """Lines by LF alone: the raw text of a model may hold what ``str.splitlines`` also takes for line ends."""
+    return text.split("\n")[:-1]

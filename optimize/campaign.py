@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -21,18 +21,27 @@ from optimize.calibration import fact_threshold
 from optimize.choice import Standing, choose, number, standing
 from optimize.engine import candidate_row, run_search
 from optimize.evaluation import Evaluation, Evaluator
-from optimize.gate import Arm, Gate, Guardrails, LowerBound, Permutation, Point
+from optimize.gate import Arm, Gate, Guardrails, LowerBound, Permutation, Point, Rule
 from optimize.models import Model, open_model
 from optimize.objectives import paired_credit
 from optimize.plan import Plan
 from optimize.search import PoolEntry, SearchResult, SearchSpace
-from optimize.verdict import measures_row, noise_floor, nothing_found_row, prompt_text, verdict_row
+from optimize.verdict import noise_floor, nothing_found_row, prompt_text, record_measures, verdict_row
 from reflectors import LlmReflector, OperatorReflector, Reflector
 from splits.contamination import NgramIndex
 from splits.corpus import Corpus, Example
 from splits.lock import SplitLock, split_examples
 from splits.seal import Seal
-from students import INSTRUCTION, Bench, PerFactChecker, Progress, ReasoningBudget, Student, WholeNoteScorer, student_hash
+from students import (
+    INSTRUCTION,
+    Bench,
+    PerFactChecker,
+    Progress,
+    ReasoningBudget,
+    Student,
+    WholeNoteScorer,
+    student_hash,
+)
 from students.overlap import overlap_score
 from students.transport import CallCache, CallFailure, CallRequest, CallResult, Calls, Limits, Spend, Tags
 
@@ -108,16 +117,22 @@ class Campaign:
         exploratory: str | None = None,
         watcher: Watcher | None = None,
     ) -> None:
-        self.plan, self.lock, self.directory = plan, lock, directory
+        # What is simulated spends nothing of the held-out split's alpha: its register stays in the run directory.
+        self.lock = replace(lock, path=directory / "split.lock.json") if plan.simulated else lock
+        self.plan, self.directory = plan, directory
         self._corpus = corpus
         self._baseline = baseline
         self._cache_path = cache or directory.parent / "calls.sqlite"
         self._exploratory = exploratory
         self._watcher = watcher or Unwatched()
         self._model = open_model(plan.student.model)
+        if plan.limits.usd is not None and self._model.price is None and plan.reflector.model is None:
+            raise PlanError("limits.usd has no effect on models without a price; limit calls, tokens or wall_s instead")
         self._student = build_student(plan, self._model)
         if isinstance(self._student, PerFactChecker):
-            missing = sorted({ex.group for s in ("reflect", "accept") for ex in split_examples(lock, corpus, s)} - set(corpus.facts))
+            missing = sorted(
+                {ex.group for s in ("reflect", "accept") for ex in split_examples(lock, corpus, s)} - set(corpus.facts)
+            )
             if missing:
                 raise PlanError(f"a per-fact student needs facts for every group; none for {', '.join(missing[:5])}")
 
@@ -141,14 +156,16 @@ class Campaign:
                 cache=cache,
                 spend=spend,
                 concurrency=self._model.concurrency,
-                worst_cost=self._model.worst_cost,
+                price=self._model.price,
             )
             bench = Bench(
                 calls, run_seed=self.plan.search.seed, campaign=ledger.campaign, progress=self._watcher.judged
             )
             stack.callback(bench.close)
             try:
-                verdict = self._protocol(ledger, Evaluator(ledger, self.directory / "judgements", bench), bench, cache, spend)
+                verdict = self._protocol(
+                    ledger, Evaluator(ledger, self.directory / "judgements", bench), bench, cache, spend
+                )
             except (BudgetError, CallError) as error:
                 ledger.operational("stopped", {"reason": str(error), "paid": calls.paid})
                 raise
@@ -267,7 +284,9 @@ class Campaign:
         fresh = not (plan.simulated or plan.student.prompt_cache == "exact")
         arms = seal.open(
             "confirm",
-            lambda heldout: self._confirm(ledger, evaluator, student, winner.entry.candidate, seed, heldout, before, fresh),
+            lambda heldout: self._confirm(
+                ledger, evaluator, student, winner.entry.candidate, seed, heldout, before, fresh
+            ),
         )
 
         self._watcher.phase("gate")
@@ -309,6 +328,7 @@ class Campaign:
             )
             student = student.at_threshold(float(body["threshold"]))
         (on_accept,) = evaluator.evaluate(student, [seed], accept, purpose="accept", split="accept", iteration=0)
+        record_measures(ledger, "accept", on_accept)
         return student, on_accept
 
     def _measure(
@@ -324,7 +344,7 @@ class Campaign:
         (evaluation,) = evaluator.evaluate(
             student, [candidate], heldout, purpose=purpose, split="heldout", replicates=replicates
         )
-        ledger.perform("measured", {"purpose": purpose, "candidate": candidate.id, "measures": measures_row(evaluation)}, dict)
+        record_measures(ledger, purpose, evaluation)
         if heldout.facts:
             ledger.perform("word_overlap", {"split": "heldout", "omissions": self._overlap(heldout)}, dict)
         return evaluation
@@ -348,9 +368,8 @@ class Campaign:
             student, candidates, heldout, purpose="confirm", split="heldout", replicates=replicates
         )
         arms = (found[0], found[1] if fresh else before)
-        for candidate, evaluation in zip((winner, seed), arms, strict=True):
-            row = measures_row(evaluation)
-            ledger.perform("measured", {"purpose": "confirm", "candidate": candidate.id, "measures": row}, dict)
+        for evaluation in arms:
+            record_measures(ledger, "confirm", evaluation)
         return arms
 
     def _overlap(self, heldout: Corpus) -> dict[str, Any]:
@@ -364,18 +383,20 @@ class Campaign:
         }
 
         def paired(examples: list[Example]) -> dict[str, Any]:
-            credits = [
+            credit = [
                 paired_credit(scores[example.id], scores[example.twin])
                 for example in examples
                 if example.twin in scores and example.id in scores
             ]
-            return {"value": sum(credits) / len(credits) if credits else None, "pairs": len(credits)}
+            return {"value": sum(credit) / len(credit) if credit else None, "pairs": len(credit)}
 
         omissions = [example for example in heldout.examples if example.label == "omission" and example.twin]
         traces = sorted({example.trace or "unknown" for example in omissions})
         return {
             "all": paired(omissions),
-            "by_trace": {trace: paired([ex for ex in omissions if (ex.trace or "unknown") == trace]) for trace in traces},
+            "by_trace": {
+                trace: paired([ex for ex in omissions if (ex.trace or "unknown") == trace]) for trace in traces
+            },
         }
 
     def _record_choice(self, ledger: Ledger, result: SearchResult, winner: Standing, ranked: list[Standing]) -> None:
@@ -424,12 +445,12 @@ class Campaign:
 
     def _gate(self) -> Gate:
         plan = self.plan.gate
-        rule = {
+        rules: dict[str, Rule] = {
             "lower-bound": LowerBound(plan.margin),
             "permutation": Permutation(),
             "point": Point(plan.margin),
-        }[plan.rule]
-        return Gate(rule, Guardrails(**self.plan.guardrails.model_dump()), plan.coverage, self.lock.spend)
+        }
+        return Gate(rules[plan.rule], Guardrails(**self.plan.guardrails.model_dump()), plan.coverage, self.lock.spend)
 
     def _reflector(self, bench: Bench, cache: CallCache, spend: Spend, ledger: Ledger) -> Reflector:
         plan = self.plan.reflector
@@ -437,7 +458,7 @@ class Campaign:
             return OperatorReflector(self.plan.student.shape)
         assert plan.model is not None
         model = self._model if plan.model == self.plan.student.model else open_model(plan.model)
-        calls = Calls(model.transport, cache=cache, spend=spend, concurrency=1, worst_cost=model.worst_cost)
+        calls = Calls(model.transport, cache=cache, spend=spend, concurrency=1, price=model.price)
         tags = Tags(ledger.campaign, "reflector", "search")
 
         async def asked(request: CallRequest) -> CallResult | CallFailure:
@@ -485,4 +506,3 @@ def _environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: version(name) for name in packages},
     }
-

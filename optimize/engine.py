@@ -28,6 +28,7 @@ from lineage.records import Candidate, candidate_id
 from optimize.evaluation import Evaluation, Evaluator
 from optimize.objectives import coverage
 from optimize.search import PoolEntry, SearchResult, SearchSpace
+from optimize.verdict import record_measures
 from reflectors.reflector import Reflection, ReflectionRequest
 from reflectors.traces import Trace, build_traces
 from reflectors.validation import invalid_reason
@@ -44,7 +45,9 @@ class Instance:
     split: str
 
 
-def run_search(space: SearchSpace, *, evaluator: Evaluator, ledger: Ledger, seed_evaluation: Evaluation) -> SearchResult:
+def run_search(
+    space: SearchSpace, *, evaluator: Evaluator, ledger: Ledger, seed_evaluation: Evaluation
+) -> SearchResult:
     """Evolve the seed candidate and return every accepted candidate with its accept evaluation.
 
     Args:
@@ -104,7 +107,7 @@ class _Search:
     # -- stopping ------------------------------------------------------------------------------------------------------
 
     def should_stop(self, state: Any) -> bool:
-        """gepa's stopper: the plan's iterations are done, or something failed that gepa swallowed."""
+        """The stopper of gepa: the plan's iterations are done, or something failed that gepa swallowed."""
         return self.failure is not None or state.i + 1 >= self.space.iterations
 
     def _guarded(self, step: Callable[[], Value]) -> Value:
@@ -300,6 +303,7 @@ class _Search:
             split="accept",
             iteration=self._iteration,
         )
+        record_measures(self._ledger, "accept", evaluation)
         entry = self._entry(child, evaluation, f"c{self._iteration:02d}")
         share = coverage(len(entry.rewards), len(self.result.pool[0].rewards) or len(entry.rewards) or 1)
         if share < self.space.coverage:
@@ -343,7 +347,7 @@ class _Search:
         )
 
 
-class _ScoredOnly(FullEvaluationPolicy):
+class _ScoredOnly(FullEvaluationPolicy):  # type: ignore[misc]  # gepa is not followed by the type checker
     """Tells gepa to score a candidate on the accept examples that have a reward: failures are left out, never zero."""
 
     def __init__(self) -> None:
@@ -393,5 +397,3 @@ def candidate_row(candidate: Candidate, operator: str | None) -> dict[str, Any]:
         "iteration": candidate.iteration,
         "operator": operator,
     }
-
-

@@ -86,7 +86,7 @@ class Evaluation:
         ]
 
     def rewards(self, *, scale: float, margin: float, clean_weight: float) -> dict[str, float]:
-        """Reward of each example whose judgement, and whose twin's, has a score (first replicate); others are left out."""
+        """Reward of each example that has a score, as has its twin (first replicate); others are left out."""
         first = self.replicates[0] if self.replicates else 0
         scores = {j.example: j.score for j in self.judgements if j.replicate == first and j.score is not None}
         found = {}

@@ -10,7 +10,8 @@ import numpy as np
 
 from optimize.evaluation import Evaluation
 from optimize.objectives import Comparison, compare, coverage, worst_case
-from optimize.stats import NO_VARIATION, Comparison as ArmComparison, compare_values
+from optimize.stats import NO_VARIATION, compare_values
+from optimize.stats import Comparison as ArmComparison
 
 Decision = Literal["emit", "refuse", "undecided", "nothing-found"]
 
@@ -30,7 +31,10 @@ class Finding:
 class Rule(Protocol):
     """A condition on the held-out difference; ``alpha`` is two-sided."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the rule, as in the plan."""
+        ...
 
     def read(self, comparison: Comparison, alpha: float) -> Finding:
         """Whether the rule passes."""
@@ -78,7 +82,7 @@ class Permutation:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The difference exceeds the margin. Under the null this passes about every second time; it is here to compare with."""
+    """The difference exceeds the margin. Under the null this passes every second time; it is here to compare with."""
 
     margin: float = 0.0
     name: Literal["point"] = "point"
@@ -185,7 +189,9 @@ class Gate:
                 found.append(Finding("commissions", False, "no commission pair is scored in both arms: not shown"))
             else:
                 holds, seen = _bounded(commissions, margin, upper=False)
-                found.append(Finding("commissions", holds, f"change {seen}; its low end must not fall below {-margin:+.2f}"))
+                found.append(
+                    Finding("commissions", holds, f"change {seen}; its low end must not fall below {-margin:+.2f}")
+                )
         if (most := self.guardrails.prompt_words) is not None:
             words = candidate.words
             found.append(Finding("prompt length", words <= most, f"{words} words; at most {most}"))
@@ -195,7 +201,10 @@ class Gate:
         self, rule: Finding, guardrails: Sequence[Finding], share: float, worst: Comparison | None
     ) -> tuple[Decision, str]:
         if share < self.coverage:
-            return "undecided", f"only {share:.1%} of omission pairs are scored in both arms; the floor is {self.coverage:.1%}"
+            return (
+                "undecided",
+                f"only {share:.1%} of omission pairs are scored in both arms; the floor is {self.coverage:.1%}",
+            )
         if not rule.holds:
             return "refuse", f"the rule {rule.name} is not met: {rule.words}"
         if worst is not None and not (bound := self.rule.read(worst, self.alpha)).holds:
@@ -239,6 +248,9 @@ def _bounded(comparison: Comparison, margin: float, *, upper: bool) -> tuple[boo
     value, interval = comparison.difference.value, comparison.difference.interval
     if not interval.defined:
         same = interval.reason == NO_VARIATION and value == 0
-        return same, f"{value:+.4f} (the same in every group)" if same else f"{value:+.4f}, no interval ({interval.reason})"
+        return (
+            same,
+            f"{value:+.4f} (the same in every group)" if same else f"{value:+.4f}, no interval ({interval.reason})",
+        )
     holds = interval.high <= margin if upper else interval.low >= -margin
     return holds, f"{value:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]"

@@ -14,21 +14,30 @@ import httpx
 from lineage.errors import CallError, ModelError, PlanError
 from optimize.plan import ModelPlan
 from students.local import LocalServer, find_model, known_model
-from students.transport import CallRequest, CallResult, EndpointTransport, HostedTransport, SimulatedTransport, Transport, price_of
+from students.transport import (
+    CallRequest,
+    CallResult,
+    EndpointTransport,
+    HostedTransport,
+    Price,
+    SimulatedTransport,
+    Transport,
+    price_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     """A model that a campaign can call.
 
-    ``identity`` is part of the student's hash. ``worst_cost`` gives US dollars of prompt and completion tokens, or is
-    None where no price applies. ``check`` raises where the model cannot be reached.
+    ``identity`` is part of the student's hash; ``price`` is None where none applies. ``check`` raises where the model
+    cannot be reached.
     """
 
     transport: Transport
     identity: Mapping[str, Any]
     concurrency: int
-    worst_cost: Callable[[int, int], float] | None
+    price: Price | None
     check: Callable[[], None]
 
 
@@ -53,7 +62,9 @@ class LocalTransport:
         """
         path = find_model(self._name)
         if path is None:
-            raise ModelError(f"model {self._name} is not on this machine; get it with: holdgate model fetch {self._name}")
+            raise ModelError(
+                f"model {self._name} is not on this machine; get it with: holdgate model fetch {self._name}"
+            )
         return path
 
     async def complete(self, request: CallRequest) -> CallResult:
@@ -107,27 +118,23 @@ def open_model(plan: ModelPlan) -> Model:
             key = os.environ.get(plan.key_env)
             if not key:
                 raise PlanError(f"key_env: the environment variable {plan.key_env} is not set")
+        stated = _stated_price(plan)
         endpoint = EndpointTransport(plan.endpoint, model=plan.name, api_key=key)
         address = plan.endpoint
-        return Model(endpoint, endpoint.identity, plan.concurrency, _stated_price(plan), lambda: _reach(address, key))
+        return Model(endpoint, endpoint.identity, plan.concurrency, stated, lambda: _reach(address, key))
     assert plan.hosted is not None
-    price = _stated_price(plan)
-    if price is None:
-        try:
-            known = price_of(plan.hosted)
-        except CallError as error:
-            raise PlanError(str(error)) from error
-        price = lambda prompt, completion: known.cost(prompt, completion, 0)  # noqa: E731 - one of two prices
+    try:
+        price = _stated_price(plan) or price_of(plan.hosted)
+    except CallError as error:
+        raise PlanError(str(error)) from error
     hosted = HostedTransport(plan.hosted)
     return Model(hosted, hosted.identity, plan.concurrency, price, lambda: None)
 
 
-def _stated_price(plan: ModelPlan) -> Callable[[int, int], float] | None:
-    if (stated := plan.price) is None:
+def _stated_price(plan: ModelPlan) -> Price | None:
+    if plan.price is None:
         return None
-    return lambda prompt, completion: (
-        prompt * stated.prompt_usd_per_million + completion * stated.completion_usd_per_million
-    ) / 1e6
+    return Price(plan.price.prompt_usd_per_million / 1e6, plan.price.completion_usd_per_million / 1e6)
 
 
 def _reach(address: str, key: str | None) -> None:
@@ -141,7 +148,7 @@ def _reach(address: str, key: str | None) -> None:
         answer = httpx.get(url, headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=10)
     except httpx.HTTPError as error:
         raise CallError(
-            f"endpoint {address} cannot be reached ({type(error).__name__}); start it, or correct student.model.endpoint",
+            f"endpoint {address} cannot be reached ({type(error).__name__}); start it, or correct the plan's endpoint",
             reason="transport",
             transient=False,
         ) from error

@@ -71,7 +71,9 @@ class ModelPlan(Section):
     def _one_place(self) -> ModelPlan:
         places = [name for name in ("local", "endpoint", "hosted", "simulated") if getattr(self, name) is not None]
         if len(places) != 1:
-            raise ValueError(f"give exactly one of local, endpoint, hosted, simulated; got {', '.join(places) or 'none'}")
+            raise ValueError(
+                f"give exactly one of local, endpoint, hosted, simulated; got {', '.join(places) or 'none'}"
+            )
         if (self.name is not None) != (self.endpoint is not None):
             raise ValueError("endpoint and name go together")
         if self.key_env is not None and self.endpoint is None:
@@ -99,19 +101,20 @@ class StudentPlan(Section):
     aggregator: Aggregator = Field("soft", description="How a per-fact student's verdicts become a score.")
     max_facts: int | None = Field(None, ge=1, description="Most facts checked a document, core facts first.")
     temperature: float | None = Field(0.0, ge=0, description="Sampling temperature (whole-note); null sends none.")
-    prompt_cache: PromptCache = Field("unset", description="Prompt cache of llama.cpp's server; exact makes repeats equal.")
+    prompt_cache: PromptCache = Field(
+        "unset", description="Prompt cache of llama.cpp's server; exact makes repeats equal."
+    )
 
     @model_validator(mode="after")
     def _no_idle_setting(self) -> StudentPlan:
         given = self.model_fields_set
-        if self.shape == "per-fact":
-            idle = given & {"samples", "temperature"}
-        else:
-            idle = given & {"aggregator", "max_facts"}
+        idle = given & ({"samples", "temperature"} if self.shape == "per-fact" else {"aggregator", "max_facts"})
         if idle:
             raise ValueError(f"{', '.join(sorted(idle))} has no effect on shape {self.shape}; remove it")
         if self.prompt_cache != "unset" and self.model.local is None and self.model.endpoint is None:
             raise ValueError("prompt_cache has no effect on this model; remove it")
+        if self.prompt_cache == "exact" and self.model.local is None:
+            raise ValueError("prompt_cache: exact needs a server that takes one call at a time: a local model")
         return self
 
 
@@ -180,7 +183,9 @@ class Plan(Section):
     corpus: CorpusPlan
     splits: SplitsPlan
     student: StudentPlan
-    baseline: str = Field(description="The incumbent instruction: a bundled seed's name or a file. The search starts at it.")
+    baseline: str = Field(
+        description="The incumbent instruction: a bundled seed's name or a file. The search starts at it."
+    )
     reflector: ReflectorPlan = ReflectorPlan()
     objective: ObjectivePlan = ObjectivePlan()
     search: SearchPlan

@@ -9,6 +9,7 @@ import yaml
 
 from lineage.canonical import digest
 from lineage.errors import HoldgateError
+from lineage.ledger import Ledger
 from lineage.records import Candidate
 from optimize.choice import Standing, number
 from optimize.evaluation import Evaluation
@@ -70,18 +71,26 @@ def measures_row(evaluation: Evaluation, *, level: float = 0.95) -> dict[str, An
     }
 
 
+def record_measures(ledger: Ledger, purpose: str, evaluation: Evaluation) -> None:
+    """Put a candidate's measures on accept or held-out into the ledger, where people and the audit look for them."""
+    row = measures_row(evaluation)
+    ledger.perform("measured", {"purpose": purpose, "candidate": evaluation.candidate, "measures": row}, dict)
+
+
 def noise_floor(evaluation: Evaluation) -> dict[str, Any]:
-    """How far the baseline differs from itself between replicates: flips of a pair's credit, and the measure's spread."""
+    """How far the baseline differs from itself between replicates: flips of a pair's credit, spread of the measure."""
     replicates = evaluation.replicates
     if len(replicates) < 2:
         return {"replicates": len(replicates), "words": "not measured: one replicate"}
-    credits = {
+    by_replicate = {
         replicate: {pair.example: pair.credit for pair in evaluation.pairs("omission") if pair.replicate == replicate}
         for replicate in replicates
     }
-    common = set.intersection(*(set(found) for found in credits.values()))
-    flipped = sum(len({credits[replicate][example] for replicate in replicates}) > 1 for example in common)
-    values = [sum(found[example] for example in common) / len(common) for found in credits.values()] if common else []
+    common = set.intersection(*(set(found) for found in by_replicate.values()))
+    flipped = sum(len({by_replicate[replicate][example] for replicate in replicates}) > 1 for example in common)
+    values = (
+        [sum(found[example] for example in common) / len(common) for found in by_replicate.values()] if common else []
+    )
     spread = max(values) - min(values) if values else None
     words = "deterministic: replicates are identical" if not flipped else f"{flipped} of {len(common)} pairs flip"
     return {"replicates": len(replicates), "flipped": flipped, "pairs": len(common), "spread": spread, "words": words}
@@ -176,12 +185,12 @@ def words(reading: GateReading, *, accept_gain: float, candidates: int) -> list[
     said = []
     if interval.defined:
         said.append(
-            f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the winner differs from the baseline by "
-            f"{100 * value:+.1f} points, {100 * interval.level:g}% interval [{100 * interval.low:+.1f}, "
+            f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the winner differs from the baseline "
+            f"by {100 * value:+.1f} points, {100 * interval.level:g}% interval [{100 * interval.low:+.1f}, "
             f"{100 * interval.high:+.1f}]."
         )
         said.append(
-            f"Gains above {100 * interval.high:.1f} points and losses above {-100 * interval.low:.1f} points are excluded."
+            f"Gains above {100 * interval.high:.1f} points and losses above {-100 * interval.low:.1f} are excluded."
             if interval.low < 0 < interval.high
             else f"Gains above {100 * interval.high:.1f} points are excluded."
         )
@@ -190,18 +199,17 @@ def words(reading: GateReading, *, accept_gain: float, candidates: int) -> list[
             f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the difference is {100 * value:+.1f} "
             f"points; it has no interval: {interval.reason or heldout.difference.reason}."
         )
+    off = accept_gain - value
     said.append(
-        f"On accept, which chose the winner among {candidates}, it gained {100 * accept_gain:+.1f} points: accept was "
-        f"optimistic by {100 * (accept_gain - value):+.1f}."
+        f"On accept, which chose the winner among {candidates} candidates, it gained {100 * accept_gain:+.1f} points: "
+        f"accept was {'optimistic' if off >= 0 else 'pessimistic'} by {100 * abs(off):.1f}."
     )
     if heldout.n_groups < 20:
         said.append(f"{heldout.n_groups} held-out groups cannot confirm a moderate gain.")
     return said
 
 
-def prompt_text(
-    verdict: Mapping[str, Any], *, winner: Candidate, front: Mapping[str, Any], arm: Arm
-) -> str:
+def prompt_text(verdict: Mapping[str, Any], *, winner: Candidate, front: Mapping[str, Any], arm: Arm) -> str:
     """The prompt file of a passing verdict: front matter and the instruction.
 
     Raises:

@@ -13,11 +13,12 @@ from lineage.canonical import digest_bytes
 from reflectors.reflector import Reflection, ReflectionRequest
 from reflectors.traces import Trace
 from students.budget import ReasoningBudget
+from students.student import draw_seed
 from students.transport.base import CallFailure, CallRequest, CallResult
 
 PROMPT: Final = Path(__file__).parent / "prompts" / "reflect.md"
 TRACE_CHARACTERS: Final = 12_000
-"""Most characters of traces in a request; failures go first, whole traces are left out from the end."""
+"""Most characters of traces in a request; failures go first, and a trace that does not fit is left out whole."""
 
 _ANSWER = re.compile(r"<instruction>(.*?)</instruction>", re.DOTALL)
 
@@ -67,7 +68,7 @@ class LlmReflector:
             CallRequest(
                 messages,
                 {**parameters, **self._budget.parameters()},
-                seed=request.seed * 100_000 + request.iteration,
+                seed=draw_seed(request.seed, request.iteration, request.call),
                 sample=request.call,
             )
         )
@@ -79,10 +80,9 @@ def fit_traces(traces: tuple[Trace, ...], *, characters: int = TRACE_CHARACTERS)
     kept: list[Trace] = []
     room = characters
     for trace in sorted(traces, key=lambda trace: (trace.failing is None, trace.example)):
-        room -= len(trace.text)
-        if room < 0:
-            break
-        kept.append(trace)
+        if len(trace.text) <= room:
+            kept.append(trace)
+            room -= len(trace.text)
     return kept
 
 
@@ -90,19 +90,23 @@ def _read(answer: CallResult | CallFailure) -> Reflection:
     if isinstance(answer, CallFailure):
         return Reflection("", "llm", "no answer", problem=f"{answer.reason}: {answer.message}")
     text = answer.text or ""
+    marks = text.count("<instruction>"), text.count("</instruction>")
     found = _ANSWER.findall(text)
+    instruction = _unfenced(found[0]) if found else ""
     problem = None
     if answer.finish == "length":
         problem = "truncated: the answer reached its token cap"
     elif not text.strip():
         problem = "reasoning only, no answer" if answer.reasoning else "empty answer"
-    elif len(found) != 1:
-        problem = f"{len(found)} marked instructions where one was asked for"
-    instruction = "" if problem else _unfenced(found[0])
-    return Reflection(instruction, "llm", "written by the reflector model", answer=text, problem=problem)
+    elif marks != (1, 1) or not found:
+        problem = f"{max(marks)} marked instructions where one was asked for" if found else "no marked instruction"
+    elif not instruction:
+        problem = "empty instruction"
+    text_of = "" if problem else instruction
+    return Reflection(text_of, "llm", "written by the reflector model", answer=text, problem=problem)
 
 
 def _unfenced(text: str) -> str:
     """The text without a code fence around the whole of it."""
     fence = re.fullmatch(r"\s*```\w*\n(.*?)\n?```\s*", text, re.DOTALL)
-    return (fence[1] if fence else text).strip()
+    return (fence[1] if fence and "```" not in fence[1] else text).strip()

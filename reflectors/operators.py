@@ -13,12 +13,11 @@ import numpy as np
 from lineage.canonical import digest, digest_bytes
 from lineage.errors import PlanError
 from reflectors.reflector import Reflection, ReflectionRequest
-from reflectors.traces import Trace, count_failures
+from reflectors.traces import Failing, Trace, count_failures
 
 PROMPTS: Final = Path(__file__).parent / "prompts"
 TRIES: Final = 40
 """Draws of an edit before the reflector gives up on finding one that was not tried before."""
-
 
 
 class OperatorReflector:
@@ -58,22 +57,28 @@ class OperatorReflector:
         """Propose one edit that was not tried before."""
         rng = np.random.default_rng(int(digest([request.seed, request.iteration, request.call])[:16], 16))
         failures = count_failures(request.traces)
-        seen = {text.strip() for text in request.earlier}
+        seen = {" ".join(split_clauses(text)) for text in (request.parent, *request.earlier)}
         for _ in range(TRIES):
             operator, focus = self._choose(split_clauses(request.parent), failures, rng)
             edited = self._edit(operator, focus, split_clauses(request.parent), request.traces, rng)
             text = " ".join(edited)
             if edited and text not in seen:
                 counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failures.items())
-                return Reflection(text, operator, f"{operator} for {focus.replace('_', ' ')}; failures: {counted or 'none'}")
-        return Reflection("", "none", "no new edit found", problem=f"no edit in {TRIES} draws that was not tried before")
+                return Reflection(
+                    text, operator, f"{operator} for {focus.replace('_', ' ')}; failures: {counted or 'none'}"
+                )
+        return Reflection(
+            "", "none", "no new edit found", problem=f"no edit in {TRIES} draws that was not tried before"
+        )
 
-    def _choose(self, clauses: Sequence[str], failures: Mapping[str, int], rng: np.random.Generator) -> tuple[str, str]:
+    def _choose(
+        self, clauses: Sequence[str], failures: Mapping[Failing, int], rng: np.random.Generator
+    ) -> tuple[str, str]:
         """An operator and the failure it is for: failures in proportion to their counts, then a fitting operator."""
         names = [name for name in failures if name in self.clauses]
         if names:
             weights = np.array([failures[name] for name in names], dtype=float)
-            focus = names[int(rng.choice(len(names), p=weights / weights.sum()))]
+            focus: str = names[int(rng.choice(len(names), p=weights / weights.sum()))]
         else:
             focus = "answer_rule"
         options = ["add", "add", "answer_rule", "reframe"]
@@ -113,12 +118,24 @@ class OperatorReflector:
             return []
         trace = shown[int(rng.integers(len(shown)))]
         template = templates[int(rng.integers(len(templates)))].removeprefix(f"{focus}: ")
-        return [template.replace("FACT", str(trace.fact).rstrip(".")).replace("LINE", str(trace.excerpt).rstrip("."))]
+        shown_as = {"FACT": _one_clause(str(trace.fact)), "LINE": _one_clause(str(trace.excerpt))}
+        return [re.sub("FACT|LINE", lambda slot: shown_as[slot[0]], template)]
 
 
 def split_clauses(text: str) -> list[str]:
-    """The sentences of an instruction."""
-    return [part.strip() for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part.strip()]
+    """The sentences of an instruction; a quotation is never cut."""
+    clauses: list[str] = []
+    for part in re.split(r"(?<=[.!?])\s+", text.strip()):
+        if clauses and clauses[-1].count('"') % 2:
+            clauses[-1] = f"{clauses[-1]} {part}"
+        elif part:
+            clauses.append(part)
+    return clauses
+
+
+def _one_clause(text: str) -> str:
+    """A quotation without sentence ends, so that the example it stands in remains one clause."""
+    return "; ".join(part.rstrip(".!?") for part in split_clauses(text))
 
 
 def _replaced(clauses: Sequence[str], index: int, new: list[str]) -> list[str]:

@@ -29,8 +29,8 @@ class ReflectionRequest:
 class Reflection:
     """A proposed instruction and how it came about.
 
-    ``operator`` names the edit or ``llm``; ``prompt`` and ``answer`` are what a model was asked and said. ``problem`` is
-    the reason why the answer holds no instruction; the text is then empty.
+    ``operator`` names the edit or ``llm``; ``prompt`` and ``answer`` are what a model was asked and said. ``problem``
+    is the reason why the answer holds no instruction; the text is then empty.
     """
 
     text: str
@@ -60,7 +60,10 @@ class Reflection:
 class Reflector(Protocol):
     """Reads the student's failures and writes a new instruction."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the kind of reflector."""
+        ...
 
     def settings(self) -> dict[str, Any]:
         """What identifies the reflector, as JSON."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from typing import Final, Literal
 from lineage.records import FactVerdict, Judgement
 from splits.corpus import Corpus, Example
 
-Failing = Literal["missed_omission", "missed_fragment", "missed_restated", "missed_addition", "missed_change", "false_absence"]
+Failing = Literal[
+    "missed_omission", "missed_fragment", "missed_restated", "missed_addition", "missed_change", "false_absence"
+]
 
 _FAILING_OF: Final[Mapping[str, Failing]] = {
     "complete": "missed_omission",
@@ -54,7 +57,7 @@ def build_traces(corpus: Corpus, judgements: Iterable[Judgement], *, scale: floa
             continue
         twin = judged.get(example.twin) if example.twin else None
         facts = {fact.id: fact.fact for fact in corpus.facts.get(example.group, ())}
-        if example.twin is None:
+        if example.label == "clean":
             traces.append(_clean_trace(example, judged[example.id], facts, scale))
         elif twin is not None:
             traces.append(_flawed_trace(example, judged[example.id], twin, facts, scale))
@@ -71,7 +74,8 @@ def _clean_trace(example: Example, judgement: Judgement, facts: Mapping[str, str
     absent = [verdict for verdict in judgement.facts if verdict.p_yes < FALSE_ABSENCE_BELOW]
     said = f"The judge gave {judgement.score:g} of {scale:g}."
     if not absent:
-        return Trace(example.id, None, f"A correct note. {said} No fact was called absent.")
+        checked = " No fact was called absent." if judgement.facts else ""
+        return Trace(example.id, None, f"A correct note. {said}{checked}")
     worst = min(absent, key=lambda verdict: verdict.p_yes)
     fact = facts[worst.fact]
     listed = "; ".join(f"{facts[verdict.fact]} (P(yes) {verdict.p_yes:.2f})" for verdict in absent)
@@ -92,12 +96,14 @@ def _flawed_trace(
     right = judgement.score < twin.score
     order = "below" if right else "level with" if judgement.score == twin.score else "above"
     fact = facts.get(example.fact or "")
-    what = {
-        "omission": f"An omission ({example.trace or 'trace unknown'}, {example.severity}): the note leaves out: {fact}",
-        "commission": "An alteration: the note changes this fact: " + (fact or "")
-        if example.kind == "change"
-        else "An addition: the note states something that the transcript does not support",
-    }[example.label]
+    about = f": {fact.rstrip('.')}" if fact else " a fact of the transcript"
+    if example.label == "omission":
+        known = ", ".join((example.trace or "trace unknown", example.severity or "severity unknown"))
+        what = f"An omission ({known}): the note leaves out{about}"
+    elif example.kind == "change":
+        what = f"An alteration: the note changes{about}"
+    else:
+        what = "An addition: the note states something that the transcript does not support"
     left = "".join(
         f" What is left of it stands under {mention.heading or 'no heading'} ({mention.strength})."
         for mention in example.residual
@@ -120,8 +126,13 @@ def _verdicts(fact: str | None, mine: Sequence[FactVerdict], twins: Sequence[Fac
 
 
 def nearest_line(fact: str, document: str) -> str | None:
-    """The line of a document that shares most words with a fact, or None where none shares any."""
+    """The sentence of a document that shares most words with a fact, or None where none shares any."""
     wanted = set(fact.lower().split())
-    lines = [line.strip(" -") for line in document.split("\n") if not line.isupper()]
+    lines = [
+        part.strip(" -")
+        for line in document.split("\n")
+        if not line.isupper()
+        for part in re.split(r"(?<=[.!?])\s+", line)
+    ]
     best = max(lines, key=lambda line: len(wanted & set(line.lower().split())), default="")
     return best if wanted & set(best.lower().split()) else None

@@ -23,9 +23,8 @@ def bundled_directory(name: str) -> Path:
     names = sorted(path.name for path in CORPORA.iterdir() if (path / "sources").is_dir())
     if name not in names:
         near = get_close_matches(name, names, n=1)
-        raise CorpusError(
-            f"no bundled corpus {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}")
-        )
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+        raise CorpusError(f"no bundled corpus {name!r}; {hint}")
     return CORPORA / name
 
 

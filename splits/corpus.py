@@ -17,6 +17,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 TRACES: Final = ("complete", "partial-weak", "partial-strong")
 SEVERITIES: Final = ("critical", "supporting", "peripheral")
+STRENGTHS: Final = ("explicit", "paraphrase", "partial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class Corpus:
 
     ``ranks`` is set on a part of a corpus and holds the ranks of its examples in the whole.
 
-    The hash covers every field of every example and fact, in order of their ids, so that row order never matters.
+    The hash covers every field of every example, in order of their ids, and every fact, in order of the groups, so that
+    row order never matters; but the order of the facts within a group is part of the corpus, as judges follow it.
     """
 
     examples: tuple[Example, ...]

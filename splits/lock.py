@@ -42,6 +42,12 @@ class SplitLock:
     created_at: str
     path: Path | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1 or type(self.comparisons) is not int or self.comparisons < 1:
+            raise SplitError(
+                f"alpha must be in (0, 1) and comparisons at least 1, got {self.alpha!r} and {self.comparisons!r}"
+            )
+
     @property
     def spend(self) -> float:
         """Two-sided alpha of one confirmatory comparison."""
@@ -70,7 +76,9 @@ class SplitLock:
             },
             "strata": {name: self.counts[name]["stratum"] for name in SPLITS},
             "counts": {name: {key: dict(row) for key, row in fields.items()} for name, fields in self.counts.items()},
-            "exclusions": {name: {"groups": list(groups), "hash": digest(list(groups))} for name, groups in self.exclusions.items()},
+            "exclusions": {
+                name: {"groups": list(groups), "hash": digest(list(groups))} for name, groups in self.exclusions.items()
+            },
             "assertions": list(ASSERTIONS),
             "alpha": self.alpha,
             "comparisons": self.comparisons,
@@ -100,8 +108,6 @@ def plan_lock(
     Raises:
         SplitError: sizes, selection or alpha break a rule, or a split would lack what the objective needs.
     """
-    if not 0 < alpha < 1 or comparisons < 1:
-        raise SplitError(f"alpha must be in (0, 1) and comparisons at least 1, got {alpha} and {comparisons}")
     selection = selection or Selection(seed=seed)
     excluded = {group for groups in (exclusions or {}).values() for group in groups}
     selected = _selected(corpus, selection, excluded)
@@ -129,7 +135,9 @@ def commit_lock(lock: SplitLock, path: Path) -> None:
         SplitError: there already is a lock at ``path``; a committed split is never overwritten.
     """
     if path.exists():
-        raise SplitError(f"{path} exists; a committed split lock is never overwritten: verify it, or commit another file")
+        raise SplitError(
+            f"{path} exists; a committed split lock is never overwritten: verify it, or commit another file"
+        )
     write_atomic(path, pretty_json(lock.row()))
 
 
@@ -142,27 +150,36 @@ def load_lock(path: Path, corpus: Corpus) -> SplitLock:
     if not path.is_file():
         raise SplitError(f"{path}: there is no split lock; write one with: holdgate split commit")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes().decode("utf-8")
+        data = json.loads(text)
         lock = SplitLock(
             corpus_hash=data["corpus_hash"],
             seed=data["seed"],
             selection=Selection(**data["selection"]),
-            splits={name: tuple(data["splits"][name]) for name in SPLITS},
+            splits={name: _names(data["splits"][name]) for name in SPLITS},
             counts=data["counts"],
-            exclusions={name: tuple(entry["groups"]) for name, entry in data["exclusions"].items()},
+            exclusions={name: _names(entry["groups"]) for name, entry in data["exclusions"].items()},
             alpha=data["alpha"],
             comparisons=data["comparisons"],
             created_at=data["created_at"],
             path=path,
         )
         stated, whole = data["lock_hash"], lock.row()
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except SplitError as error:
+        raise SplitError(f"{path}: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise SplitError(f"{path}: is not a split lock ({type(error).__name__}: {error})") from error
     verify_lock(lock, corpus)
-    if whole != data or stated != lock.hash or path.read_text(encoding="utf-8") != pretty_json(data):
+    if whole != data or stated != lock.hash or text != pretty_json(data):
         differs = sorted(key for key in set(whole) | set(data) if whole.get(key) != data.get(key))
         raise SplitError(f"{path}: the lock was edited (differs in {', '.join(differs) or 'its layout'}); restore it")
     return lock
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise TypeError(f"groups must be a list of names, got {value!r}")
+    return tuple(value)
 
 
 def verify_lock(lock: SplitLock, corpus: Corpus) -> None:
@@ -190,7 +207,9 @@ def verify_lock(lock: SplitLock, corpus: Corpus) -> None:
     drawn = partition_groups(sorted(selected), strata_of(selected), sizes, seed=lock.seed)
     moved = sorted({group for split in SPLITS for group in set(drawn[split]) ^ set(lock.splits[split])})
     if moved:
-        raise SplitError(f"{name}: group {', '.join(moved)} was moved: seed {lock.seed} does not draw it where it stands")
+        raise SplitError(
+            f"{name}: group {', '.join(moved)} was moved: seed {lock.seed} does not draw it where it stands"
+        )
     for split in SPLITS:
         found = count_by_field([example for group in lock.splits[split] for example in selected[group]])
         if found != lock.counts[split]:

@@ -24,14 +24,22 @@ _FLAW_ORDER: Final = ("complete", "partial-weak", "partial-strong", "omit", "add
 class Selection:
     """A deterministic part of a corpus: whole groups, and how many flawed examples of each.
 
-    ``groups`` is the number of groups, drawn in equal shares from the strata, or None for all. With
+    ``groups`` is the number of groups, drawn from the strata in proportion, or None for all. With
     ``flawed_per_group`` each group keeps its clean examples, one complete omission, and then other flaws in rotation
     over the groups, so that every kind occurs; None keeps all.
+
+    Raises:
+        SplitError: a number is not a whole number of at least 1.
     """
 
     groups: int | None = None
     flawed_per_group: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("groups", self.groups), ("flawed_per_group", self.flawed_per_group)):
+            if value is not None and (type(value) is not int or value < 1):
+                raise SplitError(f"selection: {name} must be a whole number of at least 1, or null, got {value!r}")
 
     def row(self) -> dict[str, Any]:
         """The JSON form, as in the split lock."""

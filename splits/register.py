@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from lineage.canonical import canonical_json, digest
+from lineage.canonical import canonical_json, digest, write_atomic
 from lineage.errors import SealError
 from splits.lock import SplitLock
+
+_FIELDS: Final = frozenset({"campaign", "hash", "k", "lock", "opening", "prev", "target"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +73,21 @@ def register_opening(lock: SplitLock, *, campaign: str, target: str, opening: st
             "target": target,
         }
         row["hash"] = digest(row)
-        with path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(canonical_json(row) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        write_atomic(path, "".join(canonical_json(line) + "\n" for line in [*rows, row]))
     return Comparison(len(confirms) + 1, lock.comparisons, lock.spend) if opening == "confirm" else None
 
 
 def _rows(path: Path, lock: SplitLock) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else [], start=1):
+    lines = path.read_bytes().removesuffix(b"\n").split(b"\n") if path.exists() else []
+    for number, line in enumerate(lines, start=1):
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode("utf-8"))
             sound = row["hash"] == digest({key: value for key, value in row.items() if key != "hash"})
-            follows = row["prev"] == (rows[-1]["hash"] if rows else "") 
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SealError(f"{path}:{number}: is not a register row ({error})") from error
-        if not sound or not follows or row["lock"] != lock.hash:
+        follows = row.get("prev") == (rows[-1]["hash"] if rows else "")
+        if not sound or set(row) != _FIELDS or not follows or row["lock"] != lock.hash:
             raise SealError(f"{path}:{number}: was edited, or belongs to another split lock; restore it")
         rows.append(row)
     return rows

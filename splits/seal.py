@@ -32,6 +32,9 @@ class Seal:
         target: what is compared, one confirmatory comparison each.
         exploratory: the reason why this campaign confirms nothing, or None. An exploratory campaign takes no place in
             the register, and everything after its openings is marked.
+
+    Raises:
+        SealError: the reason of an exploratory campaign is blank.
     """
 
     __slots__ = ("__part", "_ledger", "_lock", "_opened", "_target", "comparison", "exploratory")
@@ -39,6 +42,8 @@ class Seal:
     def __init__(
         self, corpus: Corpus, lock: SplitLock, ledger: Ledger, *, target: str, exploratory: str | None = None
     ) -> None:
+        if exploratory is not None and not exploratory.strip():
+            raise SealError("an exploratory campaign states its reason; give one: --exploratory REASON")
         part = corpus.part(_examples(lock, corpus, "heldout"))
         self.__part: Callable[[], Corpus] = lambda: part
         self._lock, self._ledger, self._target = lock, ledger, target
@@ -55,7 +60,7 @@ class Seal:
         """
         if opening not in OPENINGS:
             raise SealError(f"opening must be one of {', '.join(OPENINGS)}, got {opening!r}")
-        if opening in self._opened:
+        if opening in self._opened or (self._logged(opening) and not self._ledger.replaying):
             raise SealError(f"the {opening} opening of target {self._target!r} has been used; each is made once")
         if opening == "confirm" and "baseline" not in self._opened:
             raise SealError("confirm comes after baseline: the incumbent is measured before the search")
@@ -77,6 +82,13 @@ class Seal:
         )
         self._opened.append(opening)
         return evaluate(self.__part())
+
+    def _logged(self, opening: Opening) -> bool:
+        """Whether the ledger holds this opening already, by whichever seal."""
+        return any(
+            event.type == "seal_opened" and (event.body["opening"], event.body["target"]) == (opening, self._target)
+            for event in self._ledger.events
+        )
 
     def ngrams(self) -> NgramIndex:
         """Hashes of the held-out texts' n-grams, to tell copies by; this reads no text out and is not an opening."""

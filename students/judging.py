@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from lineage.records import Candidate, Judgement, Usage
 from splits.corpus import Corpus, Example
-from students.student import Draw, Reading, Student, draw_seed, student_hash
-from students.transport.base import CallFailure, CallResult
+from students.student import Draw, PromptCache, Reading, Student, draw_seed, student_hash
+from students.transport.base import CallFailure, CallRequest, CallResult
 from students.transport.cache import Tags
 from students.transport.calls import Calls
 
@@ -48,7 +48,7 @@ class Bench:
     ) -> None:
         self.calls = calls
         self._run_seed, self._campaign = run_seed, campaign
-        self._progress = progress or (lambda progress: None)
+        self._progress = progress
         self._runner = asyncio.Runner()
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class Bench:
         """Judge every example of ``corpus`` with each candidate in each replicate, candidates interleaved.
 
         Returns:
-            One judgement an example, candidate and replicate, ordered by key; failed ones among them, with their reasons.
+            One judgement an example, candidate and replicate, ordered by key; failed ones among them, with reasons.
 
         Raises:
             CallError: the endpoint refuses or is gone.
@@ -86,30 +86,64 @@ class Bench:
         ]
         return self.run(self._judge_all(student, corpus, work, phase))
 
+    def _cached_prompts(
+        self, chain: Sequence[CallRequest], history: Sequence[CallRequest], prompt_cache: PromptCache
+    ) -> tuple[CallRequest, ...]:
+        """The chain with llama.cpp's prompt-cache parameter.
+
+        ``exact`` reads the first prompt of a group's chain afresh and lets every later one reuse what it shares with
+        the prompts before: on one slot and in sequence, answers then depend on the group's chain alone, and not on
+        what the server did before. Each call names the one it comes after, which makes that part of its cache key.
+        """
+        made: list[CallRequest] = []
+        last = history[-1].key(self.calls.transport.identity) if history else None
+        for request in chain:
+            reuse = prompt_cache == "on" or (prompt_cache == "exact" and last is not None)
+            request = replace(
+                request,
+                parameters={**request.parameters, "cache_prompt": reuse},
+                after=last if prompt_cache == "exact" else None,
+            )
+            last = request.key(self.calls.transport.identity)
+            made.append(request)
+        return tuple(made)
+
     async def _judge_all(
         self, student: Student, corpus: Corpus, work: Sequence[tuple[Example, Candidate, int]], phase: str
     ) -> tuple[Judgement, ...]:
         done: list[Judgement] = []
 
-        async def one(example: Example, candidate: Candidate, replicate: int) -> None:
+        async def one(example: Example, candidate: Candidate, replicate: int, history: list[CallRequest]) -> None:
             tags = Tags(self._campaign, "student", phase, candidate.id)
-            done.append(await self._judgement(student, corpus, candidate, example, replicate, tags))
-            self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
+            done.append(await self._judgement(student, corpus, candidate, example, replicate, tags, history))
+            if self._progress is not None:
+                self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
 
-        if self.calls.transport.serial:
-            for item in work:
-                await one(*item)
-        else:
-            try:
+        try:
+            if self.calls.transport.serial:
+                histories: dict[tuple[int, str, str], list[CallRequest]] = {}
+                for example, candidate, replicate in sorted(work, key=_serial_order):
+                    history = histories.setdefault((replicate, candidate.id, example.group), [])
+                    await one(example, candidate, replicate, history)
+            else:
                 async with asyncio.TaskGroup() as group:
                     for item in work:
-                        group.create_task(one(*item))
-            except BaseExceptionGroup as errors:
-                raise errors.exceptions[0] from errors
+                        group.create_task(one(*item, []))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+        finally:
+            await self.calls.finish()
         return tuple(sorted(done, key=lambda judgement: judgement.key))
 
     async def _judgement(
-        self, student: Student, corpus: Corpus, candidate: Candidate, example: Example, replicate: int, tags: Tags
+        self,
+        student: Student,
+        corpus: Corpus,
+        candidate: Candidate,
+        example: Example,
+        replicate: int,
+        tags: Tags,
+        history: list[CallRequest],
     ) -> Judgement:
         facts = corpus.facts.get(example.group, ())
         readings: list[Reading] = []
@@ -120,10 +154,14 @@ class Bench:
             seed = draw_seed(self._run_seed, corpus.rank[example.id], sample)
             chain = student.chain(example, facts, candidate.texts, Draw(seed, sample, replicate))
             sent = {key: value for key, value in chain[0].sent.items() if key != "seed"}
-            some = await self.calls.run(chain, tags)
+            if student.prompt_cache != "unset":
+                chain = self._cached_prompts(chain, history, student.prompt_cache)
+            some = await self.calls.run(chain, tags, history=history)
+            history += chain
             readings.append(student.read(example, facts, some))
             answers += some
         results = [answer for answer in answers if isinstance(answer, CallResult)]
+        sent["prompt_cache"] = student.prompt_cache
         reading = _combined(readings)
         return Judgement(
             example=example.id,
@@ -142,6 +180,12 @@ class Bench:
             latency_s=round(sum(result.latency_s for result in results if not result.cached), 6),
             paid=sum(not result.cached for result in results),
         )
+
+
+def _serial_order(work: tuple[Example, Candidate, int]) -> tuple[int, str, str, bool, str]:
+    """Group by group, the clean document first: its flawed twins then share its beginning."""
+    example, candidate, replicate = work
+    return replicate, candidate.id, example.group, example.twin is not None, example.id
 
 
 def _combined(readings: Sequence[Reading]) -> Reading:

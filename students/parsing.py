@@ -19,17 +19,27 @@ class Unread:
     seen: str
 
 
-_NUMBER: Final = r"(?<![\w.,/-])(\d{1,3}(?:\.\d+)?)(?![\w%]|[.,]\d)"
-_RATIO = re.compile(_NUMBER + r"\s*(?:/|out of)\s*(\d{1,3})(?![\w%]|[.,]\d)", re.IGNORECASE)
-_LABELLED = re.compile(r"\b(?:score|rating)\b[\"'*]*\s*(?:[:=]|is)\s*[\"'*]*\s*" + _NUMBER.replace(r"(?<![\w.,/-])", ""), re.IGNORECASE)
+_DIGITS: Final = r"(\d{1,3}(?:\.\d{1,9})?)(?![\w%]|[.,]\d|\s*%)"
+_START: Final = r"(?<![\w.,/-])"
+_OF: Final = r"\s*(?:points?\s*)?\(?(?:/|out of)\s*"
+_ALONE: Final = _DIGITS + r"(?!\s*-\s*\d|" + _OF + ")"
+"""A number that begins neither a range nor a ratio."""
+_RATIO = re.compile(_START + _DIGITS + _OF + _DIGITS + r"(?!\s*[-/]\s*\d)", re.IGNORECASE)
+_BARE = re.compile(_START + _ALONE, re.IGNORECASE)
+_LABELLED = re.compile(
+    r"(?<!max )(?<!maximum )(?<!possible )(?<!highest )(?<!best )(?<!perfect )\b(?:score|rating)\b[\"']*"
+    r"\s*(?:[:=]|is)\s*[\"']*\s*" + _ALONE + r"(?!\s*(?:to|or)\s*\d)",
+    re.IGNORECASE,
+)
+_DASHES: Final = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212", "------")
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL | re.IGNORECASE)
 
 
 def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread:
     """A score from 0 to ``scale`` out of an answer.
 
-    Reads ``8``, ``8/10``, ``4/5`` (0.8 of the scale), ``Score: 8``, ``3 - good`` and JSON with a ``score`` field, fenced
-    or not. An answer with two different readings, or with a number outside the scale, is not read.
+    Reads ``8``, ``8/10``, ``4/5`` (0.8 of the scale), ``Score: 8``, ``3 - good`` and JSON with a ``score`` field,
+    fenced or not. An answer with two different readings, a range, or a number outside the scale is not read.
     """
     if text is None or not text.strip():
         return Unread("empty", "")
@@ -38,16 +48,17 @@ def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread:
         body = fence[1].strip()
     if body.startswith("{"):
         try:
-            value = json.loads(body).get("score")
-        except json.JSONDecodeError:
+            value = json.loads(body, object_pairs_hook=_without_repeats).get("score")
+        except (ValueError, RecursionError):  # what is no JSON, and numbers or nesting that Python refuses
             return Unread("unparseable", body[:200])
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             return Unread("unparseable", body[:200])
         body = f"{value}"
-    ratios = {_of_scale(Fraction(number), Fraction(whole), scale) for number, whole in _RATIO.findall(body)}
-    bare = _RATIO.sub(" ", body)
+    plain = re.sub(r"(?<=\S)([^\S\n]*)-[^\S\n]+(?=\d)", r"\1-", re.sub(r"[*`]", " ", body.translate(_DASHES)))
+    ratios = {_of_scale(Fraction(number), Fraction(whole), scale) for number, whole in _RATIO.findall(plain)}
+    bare = _RATIO.sub(" ", plain)
     labelled = {Fraction(number) for number in _LABELLED.findall(bare)}
-    numbers = labelled or {Fraction(number) for number in re.findall(_NUMBER, bare)}
+    numbers = labelled or {Fraction(number) for number in _BARE.findall(bare)}
     found = ratios | (numbers if labelled or not ratios else set())
     if len(found) != 1 or None in found:
         return Unread("unparseable", body[:200])
@@ -56,7 +67,13 @@ def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread:
 
 
 def _of_scale(number: Fraction, whole: Fraction, scale: int) -> Fraction | None:
-    return number / whole * scale if 0 < whole and number <= whole else None
+    return number / whole * scale if whole > 0 and number <= whole else None
+
+
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +91,39 @@ class YesNo:
     @property
     def p_yes(self) -> float:
         """Probability of *yes* against *no*, in [0, 1]."""
-        return 1 / (1 + math.exp(-self.margin)) if self.margin > -700 else 0.0
+        return logistic(self.margin)
+
+
+_AROUND: Final = " \t\r\n*_\"'.:,\u2581\u0120"
+"""What a tokenizer or a model puts around a word: white space, also as SentencePiece and BPE write it, and marks."""
+LEAST_LEFT_OVER: Final = 1e-7
+"""Least probability that a list can leave over, as 32-bit log-probabilities resolve no less."""
+
+
+def logistic(margin: float) -> float:
+    """``1 / (1 + exp(-margin))``, without overflow."""
+    return 1 / (1 + math.exp(-margin)) if margin > -700 else 0.0
 
 
 def parse_yes_no(top: Sequence[tuple[str, float]]) -> YesNo | Unread:
     """The yes/no log-probabilities among the most probable first tokens.
 
     Each word's log-probability is that of all its spellings together. Where only one of the two is listed the other
-    is taken at the least probable token listed, which bounds it from above; where neither is, nothing is read.
+    is taken at the least probable token listed, or at the probability that the list leaves over where that is less:
+    both bound it from above. Where neither is listed, nothing is read.
     """
     if not top:
         return Unread("empty", "no log-probabilities")
     found: dict[str, list[float]] = {"yes": [], "no": []}
     for token, value in top:
-        word = token.strip().strip("*_\"'.:,").lower()
+        word = token.strip(_AROUND).lower()
         if word in found and math.isfinite(value):
             found[word].append(value)
     if not found["yes"] and not found["no"]:
         return Unread("unparseable", " ".join(repr(token) for token, _ in top[:5]))
-    floor = min(value for _, value in top)
+    values = [value for _, value in top if math.isfinite(value)]
+    left_over = 1 - math.fsum(math.exp(min(value, 0.0)) for value in values)
+    floor = min(*values, math.log(max(left_over, LEAST_LEFT_OVER)))
     return YesNo(*(_together(found[word]) if found[word] else floor for word in ("yes", "no")))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,9 +12,9 @@ from lineage.errors import PlanError
 from lineage.records import FactVerdict
 from splits.corpus import Example, Fact
 from students.budget import ReasoningBudget
-from students.parsing import Unread, parse_yes_no
+from students.parsing import Unread, logistic, parse_yes_no
 from students.shape import PromptShape
-from students.student import Draw, PromptCache, Reading, cache_parameters, common_settings, instruction_of, unusable
+from students.student import Draw, PromptCache, Reading, common_settings, instruction_of, unusable
 from students.transport.base import CallFailure, CallRequest, CallResult
 
 Aggregator = Literal["soft", "margin", "minimum", "share"]
@@ -57,6 +56,8 @@ class PerFactChecker:
             raise PlanError(f"threshold must be a probability in (0, 1), got {self.threshold}")
         if self.max_facts is not None and self.max_facts < 1:
             raise PlanError(f"max_facts must be at least 1, got {self.max_facts}")
+        if self.samples < 1:
+            raise PlanError(f"samples must be at least 1, got {self.samples}")
 
     def settings(self) -> dict[str, Any]:
         """Everything but the instruction that can change a judgement."""
@@ -89,32 +90,32 @@ class PerFactChecker:
     ) -> tuple[CallRequest, ...]:
         """One call a fact; the instruction and the document come first, so that the checks share their beginning."""
         requests = []
-        for index, fact in enumerate(self.checked(facts)):
+        for fact in self.checked(facts):
             inputs = {"instruction": instruction_of(texts), "document": example.document, "fact": fact.fact}
             parameters = {
                 "temperature": 0,
                 "logprobs": True,
                 "top_logprobs": 20,
                 **self.budget.parameters(),
-                **cache_parameters(self.prompt_cache, first=index == 0),
             }
             requests.append(
-                CallRequest(self.shape.messages(inputs), parameters, draw.seed, draw.sample, draw.replicate, inputs)
+                CallRequest(
+                    self.shape.messages(inputs), parameters, draw.seed, draw.sample, draw.replicate, inputs=inputs
+                )
             )
         return tuple(requests)
 
-    def read(
-        self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]
-    ) -> Reading:
+    def read(self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]) -> Reading:
         """Verdicts a fact and the document's score; one unread answer fails the whole judgement."""
+        del example  # nothing is read from it
         verdicts: list[FactVerdict] = []
         for fact, answer in zip(self.checked(facts), answers, strict=True):
             bad = unusable(answer, one_token=True)
             found = bad or parse_yes_no(answer.top if isinstance(answer, CallResult) else ())
             if isinstance(found, Unread):
                 return Reading("failed", None, f"{found.reason}: fact {fact.id}: {found.seen}"[:300])
-            p_yes = found.p_yes
-            verdicts.append(FactVerdict(fact.id, round(p_yes, 6), round(found.margin, 6), p_yes >= self.threshold))
+            p_yes = round(found.p_yes, 6)  # the stored value is the one that a threshold is set on
+            verdicts.append(FactVerdict(fact.id, p_yes, round(found.margin, 6), p_yes >= self.threshold))
         return Reading("scored", self._score(verdicts), facts=tuple(verdicts))
 
     def _score(self, verdicts: Sequence[FactVerdict]) -> float:
@@ -123,7 +124,7 @@ class PerFactChecker:
         if self.aggregator == "soft":
             score = fmean(verdict.p_yes for verdict in verdicts)
         elif self.aggregator == "margin":
-            score = 1 / (1 + math.exp(-fmean(verdict.margin for verdict in verdicts)))
+            score = logistic(fmean(verdict.margin for verdict in verdicts))
         else:
             score = min(verdict.p_yes for verdict in verdicts)
         return round(score, ROUNDED)

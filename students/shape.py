@@ -69,11 +69,14 @@ def load_instruction(name: str) -> str:
     """A bundled seed instruction, or the text of a file of the user's.
 
     Raises:
-        PlanError: neither exists, or the text is empty.
+        PlanError: neither exists, or the text is empty or not UTF-8.
     """
     for path in (PROMPTS / "seeds" / f"{name}.md", Path(name)):
         if path.is_file():
-            text = path.read_text(encoding="utf-8").strip()
+            try:
+                text = path.read_text(encoding="utf-8-sig").strip()
+            except UnicodeDecodeError as error:
+                raise PlanError(f"{path}: the instruction is not UTF-8 ({error.reason}); save it as UTF-8") from error
             if not text:
                 raise PlanError(f"{path}: the instruction is empty")
             return text

@@ -43,12 +43,28 @@ class Draw:
 class Student(Protocol):
     """A judge: a prompt shape, settings that are the same for every candidate, and an evolving instruction.
 
-    ``scale`` is the score of a flawless document; scores run from 0 to it, and higher means better.
+    Scores run from 0 to ``scale``, and higher means better.
     """
 
-    name: str
-    scale: float
-    samples: int
+    @property
+    def name(self) -> str:
+        """Name of the design."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """Score of a flawless document."""
+        ...
+
+    @property
+    def samples(self) -> int:
+        """Answers a judgement."""
+        ...
+
+    @property
+    def prompt_cache(self) -> PromptCache:
+        """How the server's prompt cache is used."""
+        ...
 
     def settings(self) -> dict[str, Any]:
         """Everything but the instruction that can change a judgement, as JSON; part of every hash."""
@@ -57,12 +73,10 @@ class Student(Protocol):
     def chain(
         self, example: Example, facts: Sequence[Fact], texts: Mapping[str, str], draw: Draw
     ) -> tuple[CallRequest, ...]:
-        """The calls about one example, those that share a beginning in a row. Nothing of its label or twin is in them."""
+        """The calls about one example, those that share a beginning in a row, without its label or its twin."""
         ...
 
-    def read(
-        self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]
-    ) -> Reading:
+    def read(self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]) -> Reading:
         """The judgement that the answers to :meth:`chain` amount to."""
         ...
 
@@ -93,30 +107,20 @@ def instruction_of(texts: Mapping[str, str]) -> str:
     return texts[INSTRUCTION]
 
 
-def cache_parameters(prompt_cache: PromptCache, first: bool) -> dict[str, Any]:
-    """Prompt-cache parameters of llama.cpp's server; ``unset`` sends none, as other endpoints refuse them.
-
-    ``exact`` reads the beginning of each document's chain afresh and lets the rest of the chain reuse it: on one slot
-    and in sequence, the answers to a chain then do not depend on what the server did before.
-    """
-    if prompt_cache == "unset":
-        return {}
-    return {"cache_prompt": prompt_cache == "on" or (prompt_cache == "exact" and not first)}
-
-
 def unusable(answer: CallResult | CallFailure, *, one_token: bool = False) -> Unread | None:
-    """Why an answer can be no judgement: transport, truncation, reasoning without an answer, or emptiness.
+    """Why an answer can be no judgement: transport, refusal, truncation, reasoning without an answer, or emptiness.
 
     A read of one token's log-probabilities ends with ``length`` by design and is not truncated.
     """
     if isinstance(answer, CallFailure):
         return Unread(answer.reason, answer.message)
-    if answer.finish == "length" and not one_token:
-        return Unread("truncated", f"after {answer.usage.reasoning_tokens} reasoning tokens")
-    if not (answer.text or "").strip() and not one_token:
-        return Unread("reasoning_only" if answer.reasoning else "empty", "")
     if answer.finish in ("content_filter", "refusal"):
         return Unread("refused", answer.finish)
+    if answer.finish == "length" and not one_token:
+        return Unread("truncated", f"after {answer.usage.reasoning_tokens} reasoning tokens")
+    if not (answer.top if one_token else (answer.text or "").strip()):
+        what = "no log-probabilities" if one_token else "no text"
+        return Unread("reasoning_only" if answer.reasoning else "empty", what)
     return None
 
 

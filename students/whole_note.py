@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from lineage.errors import PlanError
 from splits.corpus import Example, Fact
 from students.budget import ReasoningBudget
 from students.parsing import Unread, parse_score
 from students.shape import PromptShape
-from students.student import Draw, PromptCache, Reading, cache_parameters, common_settings, instruction_of, unusable
+from students.student import Draw, PromptCache, Reading, common_settings, instruction_of, unusable
 from students.transport.base import CallFailure, CallRequest, CallResult
 
 
@@ -36,6 +37,10 @@ class WholeNoteScorer:
     name: ClassVar[str] = "whole-note"
     scale: ClassVar[float] = 10.0
 
+    def __post_init__(self) -> None:
+        if self.samples < 1:
+            raise PlanError(f"samples must be at least 1, got {self.samples}")
+
     def settings(self) -> dict[str, Any]:
         """Everything but the instruction that can change a judgement."""
         return {
@@ -54,15 +59,14 @@ class WholeNoteScorer:
         parameters = {
             **({} if self.temperature is None else {"temperature": self.temperature}),
             **self.budget.parameters(),
-            **cache_parameters(self.prompt_cache, first=True),
         }
-        return (CallRequest(self.shape.messages(inputs), parameters, draw.seed, draw.sample, draw.replicate, inputs),)
+        return (
+            CallRequest(self.shape.messages(inputs), parameters, draw.seed, draw.sample, draw.replicate, inputs=inputs),
+        )
 
-    def read(
-        self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]
-    ) -> Reading:
+    def read(self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]) -> Reading:
         """The score of the one answer, or why there is none."""
-        del facts
+        del example, facts
         (answer,) = answers
         found = unusable(answer) or parse_score(
             answer.text if isinstance(answer, CallResult) else None, scale=int(self.scale)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from lineage.errors import CorpusError
 from splits.construct.sites import Site, is_heading
 
+_LINE_START = re.compile(r"(?:^|\n) *(?:- )?$")
 _BREAK_BEFORE = re.compile(r"(, and|; and|, with|, but|,|;| -| and| with)\s+$")
 
 
@@ -37,7 +39,7 @@ def cut_of(note: str, site: Site) -> tuple[int, int]:
     """
     start, end = site.start, site.end
     before, after = note[:start], note[end:]
-    line_start = not before or before.endswith("\n") or before.endswith("\n- ")
+    line_start = _LINE_START.search(before)
     line_end = not after or after.startswith("\n")
     if line_start and line_end:
         start = before.rfind("\n") + 1
@@ -64,7 +66,7 @@ def delete_sites(note: str, sites: Sequence[Site], doomed: Sequence[Site]) -> Ed
         CorpusError: a cut would touch another fact's site, or leave a heading without text.
     """
     cuts = [cut_of(note, site) for site in sorted(doomed, key=lambda site: site.start)]
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         if left[1] > right[0]:
             raise CorpusError("two cuts of one fact overlap; separate its sites by other text", field="note")
     for cut in cuts:
@@ -95,7 +97,8 @@ def insert(note: str, heading: str, text: str) -> Edit:
             last = index
     at = sum(len(line) + 1 for line in lines[: last + 1]) - 1
     listed = lines[last].startswith("- ")
-    block = f"\n- {text}" if listed else f" {text}"
+    bare = is_heading(lines[last])
+    block = f"\n- {text}" if listed else f"\n{text}" if bare else f" {text}"
     return Edit(note[:at] + block + note[at:], inserted=block, at=at)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Final
 
 from lineage.canonical import digest
@@ -14,6 +15,7 @@ from splits.construct.source import ConsultationSource, FactSource
 from splits.corpus import Corpus, Example, Fact, Residual
 
 _STRONG: Final = ("explicit", "paraphrase")
+_SEPARATOR_BEFORE: Final = re.compile(r"(?:(?:^|\n) *(?:- )?| +|(?:[,;]| -)?(?: and| with| but)?\s+)$")
 
 
 def build_corpus(sources: Iterable[ConsultationSource]) -> Corpus:
@@ -153,28 +155,58 @@ def check_pair(example: Example, source: ConsultationSource) -> None:
             if site.fact != example.fact and document.count(site.text) < note.count(site.text):
                 raise CorpusError(f"{example.id}: touches {site.text!r} of fact {site.fact}", file=source.group)
         mine = source.sites_of(example.fact or "")
-        strengths = [mention.strength for mention in example.residual]
-        survivors = [site for site in mine if any(_stands_at(document, site, mention) for mention in example.residual)]
-        if len(survivors) != len(strengths):
+        mentions = sorted(example.residual, key=lambda mention: mention.offset)
+        strengths = [mention.strength for mention in mentions]
+        stated = [
+            kept
+            for kept in combinations(mine, len(mentions))
+            if all(_stands_at(document, site, mention) for site, mention in zip(kept, mentions, strict=True))
+        ]
+        if not stated:
             raise CorpusError(f"{example.id}: a stated residual site is not at its offset", file=source.group)
         wanted = {
             "complete": not strengths,
             "partial-weak": bool(strengths) and set(strengths) == {"partial"},
             "partial-strong": any(strength in _STRONG for strength in strengths),
         }
-        if not wanted[example.trace or ""]:
+        if not wanted.get(example.trace or ""):
             raise CorpusError(f"{example.id}: residual {strengths} is not trace {example.trace}", file=source.group)
-        for site in mine:
-            gone = site not in survivors
-            if gone and document.count(site.text) >= note.count(site.text):
-                raise CorpusError(f"{example.id}: {site.text!r} still stands", file=source.group)
+        for kept in stated:
+            gone = [site for site in mine if site not in kept]
+            if gone and _without(note, gone).fullmatch(document):
+                break
+        else:
+            raise CorpusError(
+                f"{example.id}: is not the clean note less the sites of fact {example.fact} and their separators",
+                file=source.group,
+            )
     elif not is_one_block(note, document):
         raise CorpusError(f"{example.id}: a commission must be one contiguous block", file=source.group)
 
 
 def _stands_at(document: str, site: Site, mention: Residual) -> bool:
     end = mention.offset + len(site.text)
-    return document[mention.offset : end] == site.text and mention.strength == site.strength
+    return (document[mention.offset : end], mention.strength, mention.heading) == (
+        site.text,
+        site.strength,
+        heading_of(document, mention.offset),
+    )
+
+
+def _without(note: str, gone: Sequence[Site]) -> re.Pattern[str]:
+    """What a note may read without some of its sites: the separators beside each may go or stay, nothing else."""
+    pattern, at = "", 0
+    for site in gone:
+        between = note[at : site.start]
+        separator = found.group() if (found := _SEPARATOR_BEFORE.search(between)) else ""
+        pattern += f"{_after(between.removesuffix(separator))}(?:{re.escape(separator)})?"
+        at = site.end
+    return re.compile(pattern + _after(note[at:]))
+
+
+def _after(text: str) -> str:
+    kept = text.lstrip(" \n")
+    return f"(?:{re.escape(text.removesuffix(kept))})?{re.escape(kept)}"
 
 
 def is_subsequence(short: str, long: str) -> bool:

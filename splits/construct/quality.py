@@ -19,8 +19,11 @@ CORE_FACTS: Final = 5
 FLAWED: Final = (3, 5)
 RESTATED: Final = 0.75
 _FUNCTION_WORDS: Final = frozenset(
-    "the and for with has had was were been have her his she him they from that this not into about than over are is "
-    "patient of to in on at by or an as no he it be will who after before since which when each per".split()
+    re.findall(
+        r"\w+",
+        "the and for with has had was were been have her his she him they from that this not into about than over are "
+        "is patient of to in on at by or an as no he it be will who after before since which when each per",
+    )
 )
 
 

@@ -47,8 +47,7 @@ def parse_note(markup: str, *, file: str = "") -> tuple[str, tuple[Site, ...]]:
         inner = markup[found.end() : close]
         if close < 0 or "[[" in inner or not inner.strip():
             raise CorpusError(
-                f"mark {found.group(0)!r} is not closed by ]], is nested or is empty; "
-                "mark flat, non-empty spans",
+                f"mark {found.group(0)!r} is not closed by ]], is nested or is empty; mark flat, non-empty spans",
                 file=file,
                 field="note",
             )
@@ -67,9 +66,7 @@ def parse_note(markup: str, *, file: str = "") -> tuple[str, tuple[Site, ...]]:
     plain.append(markup[at:])
     note = "".join(plain)
     if "[[" in note or "]]" in note:
-        raise CorpusError(
-            "a mark must read [[fact strength: text]]; found stray brackets", file=file, field="note"
-        )
+        raise CorpusError("a mark must read [[fact strength: text]]; found stray brackets", file=file, field="note")
     sites = tuple(
         Site(fact, strength, start, end, heading_of(note, start), note[start:end])
         for fact, strength, start, end in spans

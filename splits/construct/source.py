@@ -79,12 +79,13 @@ def read_source(path: Path) -> ConsultationSource:
         raise CorpusError("must hold one mapping with the keys of a consultation", file=file)
     keys = {"group", "stratum", "title", "transcript", "facts", "note", "additions", "changes"}
     if wrong := set(data) ^ keys:
-        raise CorpusError(f"keys must be exactly {sorted(keys)}; differs in {sorted(wrong)}", file=file)
+        differs = sorted(str(key) for key in wrong)
+        raise CorpusError(f"keys must be exactly {sorted(keys)}; differs in {differs}", file=file, field=differs[0])
     group = _text(data, "group", file)
     if not _GROUP.fullmatch(group) or group != path.stem:
         raise CorpusError(f"must be lower case and equal the file's name {path.stem!r}", file=file, field="group")
     transcript = _text(data, "transcript", file)
-    facts = tuple(_fact(item, transcript, file, index) for index, item in enumerate(data["facts"]))
+    facts = tuple(_fact(item, transcript, file, index) for index, item in enumerate(_list(data, "facts", file)))
     if len({fact.id for fact in facts}) != len(facts):
         raise CorpusError("fact ids must be unique within a consultation", file=file, field="facts")
     note, sites = parse_note(_text(data, "note", file), file=file)
@@ -98,11 +99,11 @@ def read_source(path: Path) -> ConsultationSource:
         sites=sites,
         additions=tuple(
             Addition(_text(item, "heading", file), _text(item, "text", file), _severity(item, file))
-            for item in data["additions"]
+            for item in _mappings(data, "additions", {"heading", "text", "severity"}, file)
         ),
         changes=tuple(
             Change(_text(item, "fact", file), _text(item, "from", file), _text(item, "to", file))
-            for item in data["changes"]
+            for item in _mappings(data, "changes", {"fact", "from", "to"}, file)
         ),
     )
     _check(source, file)
@@ -124,7 +125,7 @@ def _fact(item: Any, transcript: str, file: str, index: int) -> FactSource:
     if not isinstance(item["core"], bool) or not isinstance(item["evidence"], list) or not item["evidence"]:
         raise CorpusError("core is true or false, evidence a non-empty list", file=file, field=where)
     for quote in item["evidence"]:
-        if not isinstance(quote, str) or quote not in transcript:
+        if not isinstance(quote, str) or not quote.strip() or quote not in transcript:
             raise CorpusError(f"evidence {quote!r} is not verbatim in the transcript", file=file, field=where)
     return FactSource(
         id=_text(item, "id", file),
@@ -133,6 +134,21 @@ def _fact(item: Any, transcript: str, file: str, index: int) -> FactSource:
         core=item["core"],
         evidence=tuple(item["evidence"]),
     )
+
+
+def _list(data: dict[str, Any], key: str, file: str) -> list[Any]:
+    items = data[key]
+    if not isinstance(items, list):
+        raise CorpusError("must be a list; write [] for none", file=file, field=key)
+    return items
+
+
+def _mappings(data: dict[str, Any], key: str, names: set[str], file: str) -> list[dict[str, Any]]:
+    items = _list(data, key, file)
+    for index, item in enumerate(items):
+        if not isinstance(item, dict) or set(item) != names:
+            raise CorpusError(f"needs exactly {', '.join(sorted(names))}", file=file, field=f"{key}[{index}]")
+    return items
 
 
 def _text(item: dict[str, Any], key: str, file: str) -> str:
@@ -164,6 +180,8 @@ def _check(source: ConsultationSource, file: str) -> None:
             raise CorpusError(
                 f"heading {addition.heading!r} is not in the note ({sorted(headings)})", file=file, field="additions"
             )
+    if len({change.fact for change in source.changes}) != len(source.changes):
+        raise CorpusError("a fact is changed twice; give at most one change of each", file=file, field="changes")
     for change in source.changes:
         sites = source.sites_of(change.fact)
         if len(sites) != 1 or sites[0].text.count(change.old) != 1:

@@ -4,7 +4,8 @@ from students.transport.base import CallFailure, CallRequest, CallResult, Transp
 from students.transport.cache import CallCache, Tags
 from students.transport.calls import Calls, Retry
 from students.transport.endpoint import EndpointTransport
-from students.transport.hosted import HostedTransport, Price, price_of
+from students.transport.hosted import HostedTransport
+from students.transport.price import Price, price_of
 from students.transport.simulated import SimulatedTransport
 from students.transport.spend import Limits, Spend
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -16,8 +17,9 @@ Role = Literal["student", "reflector"]
 class CallRequest:
     """One chat call.
 
-    ``parameters`` is what is sent besides model, messages and seed. ``seed`` None sends none; 0 is a seed. ``inputs``
-    are the values of the prompt's slots; they are not sent, and only a simulated transport reads them.
+    ``parameters`` is what is sent besides model, messages and seed. ``seed`` None sends none; 0 is a seed. ``after``
+    is the key of the call before it in a chain, where the answer depends on that. ``inputs`` are the values of the
+    prompt's slots; they are not sent, and only a simulated transport reads them.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -25,6 +27,7 @@ class CallRequest:
     seed: int | None = None
     sample: int = 0
     replicate: int = 0
+    after: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -41,6 +44,7 @@ class CallRequest:
                 "sent": self.sent,
                 "sample": self.sample,
                 "replicate": self.replicate,
+                "after": self.after,
             }
         )
 
@@ -104,9 +108,20 @@ class Transport(Protocol):
     a time. ``simulated`` ones answer from a formula, and everything made with them is marked.
     """
 
-    identity: Mapping[str, Any]
-    serial: bool
-    simulated: bool
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What names the endpoint in cache keys."""
+        ...
+
+    @property
+    def serial(self) -> bool:
+        """Whether one call is made at a time."""
+        ...
+
+    @property
+    def simulated(self) -> bool:
+        """Whether answers come from a formula."""
+        ...
 
     async def complete(self, request: CallRequest) -> CallResult:
         """Make one call.
@@ -125,9 +140,16 @@ class Transport(Protocol):
         ...
 
 
+def readable(text: str) -> str:
+    """Text that can be stored as UTF-8: half a surrogate pair, as a cut answer may hold, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def first_tokens(logprobs: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...]:
     """``(token, log-probability)`` pairs of the first answer token, out of an OpenAI-style ``logprobs`` object."""
+    # An infinity is no JSON number, and says no more than a token that is not listed.
     content: Sequence[Mapping[str, Any]] = (logprobs or {}).get("content") or ()
     if not content:
         return ()
-    return tuple((str(item["token"]), float(item["logprob"])) for item in content[0].get("top_logprobs") or ())
+    pairs = ((readable(str(item["token"])), float(item["logprob"])) for item in content[0].get("top_logprobs") or ())
+    return tuple((token, value) for token, value in pairs if math.isfinite(value))

@@ -74,26 +74,39 @@ class CallCache:
 
     def store(
         self, key: str, identity: Mapping[str, Any], request: CallRequest, result: CallResult, tags: Tags
-    ) -> None:
-        """Store an answer and note that it was paid for, in one transaction."""
+    ) -> CallResult:
+        """Store an answer and note that it was paid for, in one transaction.
+
+        Returns:
+            The answer that is kept: the one that was there first, where another process paid for the same call.
+        """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        asked = {"messages": [dict(message) for message in request.messages], "sent": request.sent}
-        asked |= {"sample": request.sample, "replicate": request.replicate}
+        asked = {
+            "messages": [dict(message) for message in request.messages],
+            "sent": request.sent,
+            "sample": request.sample,
+            "replicate": request.replicate,
+        }
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute(
-                "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)",
+            stored = self._db.execute(
+                "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?)",
                 (key, canonical_json(dict(identity)), canonical_json(asked), canonical_json(result.row()), at),
             )
             self._db.execute(
                 "INSERT INTO paid (key, campaign, role, phase, candidate, usage, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (key, tags.campaign, tags.role, tags.phase, tags.candidate, canonical_json(result.usage.row()), at),
             )
+        if stored.rowcount:
+            return result
+        kept = self.find(key)
+        assert kept is not None, "what is stored is not deleted"
+        return kept
 
     def paid(self, campaign: str, *, role: str | None = None) -> Usage:
         """Everything that a campaign paid for, in all of its processes."""
-        query = "SELECT usage FROM paid WHERE campaign = ?" + (" AND role = ?" if role else "")
-        rows = self._db.execute(query, (campaign, role) if role else (campaign,)).fetchall()
+        query = "SELECT usage FROM paid WHERE campaign = ?1 AND (?2 IS NULL OR role = ?2) ORDER BY number"
+        rows = self._db.execute(query, (campaign, role)).fetchall()
         return sum((Usage(**json.loads(row[0])) for row in rows), Usage())
 
     def paid_by_phase(self, campaign: str) -> dict[tuple[str, str], Usage]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeVar
 
-from lineage.errors import CallError
+from lineage.errors import BudgetError, CallError
 from lineage.records import Usage
 from students.transport.base import CallFailure, CallRequest, CallResult, Transport
 from students.transport.cache import CallCache, Tags
+from students.transport.price import Price
 from students.transport.spend import Spend
 
-CHARACTERS_A_TOKEN: Final = 2.0
-"""Fewest characters that a prompt token is taken for when its worst case is reserved."""
+Answer = TypeVar("Answer")
+BYTES_A_TOKEN: Final = 2.0
+"""Fewest bytes of UTF-8 that a prompt token is taken for when its worst case is reserved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Calls:
         cache: where they are kept.
         spend: the campaign's limits.
         concurrency: most chains under way at once; a serial transport takes one.
-        worst_cost: US dollars of ``(prompt tokens, completion tokens)``, or None where no price applies.
+        price: what tokens cost, or None where no price applies.
         retry: how often, and after what pause.
         give_up_after: calls in a row without an answer after which the endpoint counts as gone.
     """
@@ -52,7 +55,7 @@ class Calls:
         cache: CallCache,
         spend: Spend,
         concurrency: int = 8,
-        worst_cost: Callable[[int, int], float] | None = None,
+        price: Price | None = None,
         retry: Retry | None = None,
         give_up_after: int = 3,
     ) -> None:
@@ -60,16 +63,24 @@ class Calls:
         self.paid = self.found = 0
         self._cache, self._spend = cache, spend
         self._slots = asyncio.Semaphore(1 if transport.serial else concurrency)
-        self._worst_cost = worst_cost
+        self._price = price
         self._retry = retry or Retry()
-        self._under_way: dict[str, asyncio.Future[CallResult | CallFailure]] = {}
+        self._under_way: dict[str, asyncio.Task[CallResult | CallFailure]] = {}
         self._give_up_after, self._failed_in_a_row = give_up_after, 0
+        self._sent, self._settled, self._stopped = 0, asyncio.Event(), asyncio.Event()
+        self._last: str | None = None
 
-    async def run(self, chain: Sequence[CallRequest], tags: Tags) -> list[CallResult | CallFailure]:
+    async def run(
+        self, chain: Sequence[CallRequest], tags: Tags, *, history: Sequence[CallRequest] = ()
+    ) -> list[CallResult | CallFailure]:
         """Answer calls that share a beginning, in order; equal calls under way are joined into one.
 
-        On a serial transport, whose answers depend on the prompt before, a chain that continues behind cached answers
-        is first brought into the state in which it was left.
+        Args:
+            chain: the calls.
+            tags: what they are paid for.
+            history: the calls before them in a longer chain. Where a call names the one it comes ``after``, and that
+                was not the last one sent, the prompts before it are first sent again without asking for an answer, so
+                that the model's prompt cache is in the state in which the chain was left.
 
         Raises:
             CallError: the endpoint refused a call for good, or does not answer any more.
@@ -84,73 +95,131 @@ class Calls:
         if len(found) == len(set(keys)):
             return [found[key] for key in keys]
         async with self._slots:
-            primed = not self.transport.serial or keys[0] not in found
-            for key, request in zip(keys, chain, strict=True):
+            for place, (key, request) in enumerate(zip(keys, chain, strict=True)):
                 if key in found:
                     continue
-                if not primed:
-                    await self._tried(lambda: self.transport.prime(chain[0]))
-                    primed = True
-                found[key] = await self._joined(key, request, tags)
+                if request.after is not None and request.after != self._last:
+                    self._last = None
+                    if (failure := await self._prime((*history, *chain[:place]))) is not None:
+                        found[key] = failure  # an answer in another state would be another answer
+                        continue
+                found[key] = answer = await self._joined(key, request, tags)
+                self._last = key if isinstance(answer, CallResult) else None
         return [found[key] for key in keys]
 
+    async def finish(self) -> None:
+        """Wait for calls that are sent, so that answers which are paid for are kept; nothing is sent or tried again."""
+        self._stopped.set()
+        self._settled.set()
+        try:
+            await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+        finally:
+            self._stopped.clear()
+
+    async def _prime(self, prompts: Sequence[CallRequest]) -> CallFailure | None:
+        for prompt in prompts:
+            if isinstance(failure := await self._tried(partial(self.transport.prime, prompt)), CallFailure):
+                self._count(failure)
+                return failure
+        return None
+
     async def _joined(self, key: str, request: CallRequest, tags: Tags) -> CallResult | CallFailure:
+        """An equal call's answer, or this one's; who stops waiting does not stop the call, which is paid for."""
         if (other := self._under_way.get(key)) is not None:
-            return await asyncio.shield(other)
+            answer = await asyncio.shield(other)
+            return replace(answer, cached=True) if isinstance(answer, CallResult) else answer
         if (hit := self._cache.find(key)) is not None:
             return hit
-        mine: asyncio.Future[CallResult | CallFailure] = asyncio.get_running_loop().create_future()
+        mine = asyncio.create_task(self._paid(key, request, tags))
         self._under_way[key] = mine
-        try:
-            answer = await self._paid(key, request, tags)
-        except BaseException as error:
-            mine.set_exception(error)
-            mine.exception()  # read once, so that nobody waiting is no warning
-            raise
-        finally:
-            del self._under_way[key]
-        mine.set_result(answer)
-        return answer
+        mine.add_done_callback(partial(self._done, key))
+        return await asyncio.shield(mine)
+
+    def _done(self, key: str, task: asyncio.Task[CallResult | CallFailure]) -> None:
+        del self._under_way[key]
+        if not task.cancelled():
+            task.exception()  # read once, so that an error that nobody waits for is no warning
 
     async def _paid(self, key: str, request: CallRequest, tags: Tags) -> CallResult | CallFailure:
         worst = self._worst(request)
-        self._spend.reserve(worst)
+        await self._reserve(worst)
+        self._sent += 1
         result: CallResult | None = None
         try:
-            answer = await self._tried(lambda: self.transport.complete(request))
+            answer = await self._tried(partial(self.transport.complete, request))
+            self._count(answer)
             if isinstance(answer, CallFailure):
-                self._failed_in_a_row += 1
-                if self._failed_in_a_row >= self._give_up_after:
-                    raise CallError(
-                        f"{self._failed_in_a_row} calls in a row were not answered: {answer.message}; everything paid for "
-                        "is kept: give the same command to go on when the endpoint is back",
-                        reason="transport",
-                        transient=True,
-                    )
                 return answer
-            self._failed_in_a_row = 0
-            result = answer
-            self._cache.store(key, self.transport.identity, request, result, tags)
+            result = self._priced(answer)
+            kept = self._cache.store(key, self.transport.identity, request, result, tags)
             self.paid += 1
-            return result
+            return replace(kept, cached=False)  # whoever's answer is kept, this call was paid for
         finally:
             self._spend.settle(worst, None if result is None else result.usage)
+            self._sent -= 1
+            self._settled.set()
 
-    async def _tried(self, call: Callable[[], object]) -> CallResult | CallFailure:
+    async def _reserve(self, worst: Usage) -> None:
+        """Set the worst case aside; wait where only the worst cases of the calls under way leave no room for it."""
+        while not self._stopped.is_set():
+            try:
+                return self._spend.reserve(worst)
+            except BudgetError:
+                if not self._sent:
+                    raise
+            self._settled.clear()
+            await self._settled.wait()
+        raise asyncio.CancelledError
+
+    def _count(self, answer: CallResult | CallFailure) -> None:
+        """Count calls in a row without an answer.
+
+        Raises:
+            CallError: there are too many.
+        """
+        if isinstance(answer, CallResult):
+            self._failed_in_a_row = 0
+            return
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= self._give_up_after:
+            raise CallError(
+                f"{self._failed_in_a_row} calls in a row were not answered: {answer.message}; everything paid for "
+                "is kept: give the same command to go on when the endpoint is back",
+                reason="transport",
+                transient=True,
+            )
+
+    def _priced(self, answer: CallResult) -> CallResult:
+        """The answer with what it cost, where a price applies."""
+        used = answer.usage
+        if self._price is None:
+            return answer
+        cost = self._price.cost(used.prompt_tokens, used.completion_tokens, used.cached_tokens)
+        return replace(answer, usage=replace(used, cost_usd=cost))
+
+    async def _tried(self, call: Callable[[], Awaitable[Answer]]) -> Answer | CallFailure:
         for attempt in range(1, self._retry.tries + 1):
             try:
-                return await call()  # type: ignore[misc,no-any-return]  # an awaitable of the transport's answer
+                return await call()
             except CallError as error:
                 if not error.transient:
                     raise
-                if attempt == self._retry.tries:
+                if attempt == self._retry.tries or await self._waited(self._retry.pause(attempt, error.retry_after_s)):
                     return CallFailure(error.reason, str(error))
-                await asyncio.sleep(self._retry.pause(attempt, error.retry_after_s))
         raise AssertionError("the last try returns or raises")
 
+    async def _waited(self, seconds: float) -> bool:
+        """Wait before another try; whether the calls were stopped meanwhile."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopped.wait()
+        except TimeoutError:
+            return False
+        return True
+
     def _worst(self, request: CallRequest) -> Usage:
-        prompt = sum(int(len(message["content"]) / CHARACTERS_A_TOKEN) + 16 for message in request.messages)
+        prompt = sum(int(len(message["content"].encode()) / BYTES_A_TOKEN) + 16 for message in request.messages)
         sent = request.sent
         completion = int(sent.get("max_completion_tokens") or sent.get("max_tokens") or 0)
-        cost = self._worst_cost(prompt, completion) if self._worst_cost else None
+        cost = None if self._price is None else self._price.cost(prompt, completion, 0)
         return Usage(calls=1, prompt_tokens=prompt, completion_tokens=completion, cost_usd=cost)

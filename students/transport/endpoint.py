@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
 from lineage.errors import CallError
 from lineage.records import Usage
-from students.transport.base import CallRequest, CallResult, first_tokens
+from students.transport.base import CallRequest, CallResult, first_tokens, readable
 
 _TRANSIENT: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
@@ -41,7 +42,7 @@ class EndpointTransport:
         deadline_s: float = 120.0,
     ) -> None:
         address = urlsplit(base_url)
-        if address.scheme not in ("http", "https") or not address.netloc:
+        if address.scheme not in ("http", "https") or not address.hostname or not _has_port(address):
             raise CallError(f"endpoint {base_url!r} is not an http(s) address", reason="address", transient=False)
         self.model = model
         self.identity = dict(identity or {"endpoint": base_url.rstrip("/"), "model": model})
@@ -62,10 +63,13 @@ class EndpointTransport:
             choice = data["choices"][0]
             message = choice["message"]
             used = data.get("usage") or {}
+            text, reasoning = message.get("content"), message.get("reasoning_content")
+            if not isinstance(text, str | None) or not isinstance(reasoning, str | None):
+                raise TypeError("content is not text")
             details = used.get("completion_tokens_details") or {}
             prompt_details = used.get("prompt_tokens_details") or {}
             return CallResult(
-                text=message.get("content"),
+                text=None if text is None else readable(text),
                 finish=str(choice.get("finish_reason")),
                 usage=Usage(
                     calls=1,
@@ -75,11 +79,11 @@ class EndpointTransport:
                     cached_tokens=int(prompt_details.get("cached_tokens") or 0),
                 ),
                 top=first_tokens(choice.get("logprobs")),
-                reasoning=message.get("reasoning_content"),
+                reasoning=None if reasoning is None else readable(reasoning),
                 version=data.get("system_fingerprint") or data.get("model"),
                 latency_s=time.perf_counter() - start,
             )
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise CallError(
                 f"{self._where}: the answer is not a chat completion ({type(error).__name__}: {error})",
                 reason="malformed",
@@ -87,9 +91,10 @@ class EndpointTransport:
             ) from error
 
     async def prime(self, request: CallRequest) -> None:
-        """Send the prompt of ``request`` and ask for no token (``n_predict: 0``), which is no answer and no judgement."""
+        """Send the prompt of ``request`` and ask for no token (``n_predict: 0``): no answer and no judgement."""
         if self.serial:
-            silent = {key: value for key, value in request.sent.items() if key not in ("max_tokens", "logprobs", "top_logprobs")}
+            asked = ("max_tokens", "logprobs", "top_logprobs")
+            silent = {key: value for key, value in request.sent.items() if key not in asked}
             await self._post(request, silent | {"n_predict": 0, "max_tokens": 0})
 
     async def aclose(self) -> None:
@@ -125,6 +130,15 @@ class EndpointTransport:
 def _seconds(retry_after: str | None) -> float | None:
     """A ``Retry-After`` header given in seconds; dates are left to our own backoff."""
     try:
-        return float(retry_after) if retry_after is not None else None
+        seconds = float(retry_after) if retry_after is not None else None
     except ValueError:
         return None
+    return seconds if seconds is not None and math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _has_port(address: SplitResult) -> bool:
+    """Whether the port of an address, if it has one, is a port."""
+    try:
+        return address.port is None or address.port > 0
+    except ValueError:
+        return False

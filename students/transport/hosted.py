@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lineage.errors import CallError
 from lineage.records import Usage
-from students.transport.base import CallRequest, CallResult, first_tokens
+from students.transport.base import CallRequest, CallResult, first_tokens, readable
 
 
 class HostedTransport:
@@ -30,11 +30,16 @@ class HostedTransport:
     def __init__(self, model: str, *, deadline_s: float = 180.0, options: Mapping[str, Any] | None = None) -> None:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         import dspy  # imported on use: it takes a second, and campaigns on a local model do without it
+        from dspy.clients import execution
 
         logging.getLogger("dspy.clients.lm").setLevel(logging.ERROR)
         self.model = model
         self.identity = {"hosted": model, **{key: value for key, value in (options or {}).items() if key != "api_key"}}
-        self._errors = dspy.utils.exceptions
+        self._errors, self._execution = dspy.utils.exceptions, execution
+        try:
+            self._price: Price | None = price_of(model)
+        except CallError:
+            self._price = None
         self._lm = dspy.LM(model, cache=False, num_retries=0, timeout=deadline_s, **(options or {}))
         self._settings = dspy.context
 
@@ -44,31 +49,50 @@ class HostedTransport:
         errors = self._errors
         try:
             with self._settings(disable_history=True):
-                answer = await self._lm.aforward(messages=[dict(message) for message in request.messages], **request.sent)
+                # What LM.aforward does, except that it then reports every native answer as finished with "stop".
+                messages = [dict(message) for message in request.messages]
+                call = self._execution.prepare(self._lm, None, messages, request.sent, asynchronous=True, direct=True)
+                result = await self._execution.aexecute(self._lm, call)
         except (errors.LMTransportError, errors.LMRateLimitError, errors.LMTimeoutError, errors.LMServerError) as error:
             wait = getattr(error, "retry_after", None)
             raise CallError(f"{self.model}: {error}", reason="transport", transient=True, retry_after_s=wait) from error
         except errors.LMError as error:
-            raise CallError(f"{self.model}: {error}", reason="refused", transient=False) from error
-        choice = answer.choices[0]
-        logprobs = getattr(choice, "logprobs", None)
-        if logprobs is not None and not isinstance(logprobs, Mapping):
-            logprobs = logprobs.model_dump()
-        return CallResult(
-            text=choice.message.content,
-            finish=str(choice.finish_reason),
-            usage=self._usage(answer),
-            top=first_tokens(logprobs),
-            reasoning=getattr(choice.message, "reasoning_content", None),
-            version=getattr(answer, "model", None),
-            latency_s=time.perf_counter() - start,
-        )
+            served = type(error) is errors.LMProviderError and error.status in (None, 200)  # such as a proxy's page
+            reason = "malformed" if served else "refused"
+            raise CallError(f"{self.model}: {error}", reason=reason, transient=served) from error
+        return self._read(result, time.perf_counter() - start)
 
-    def _usage(self, answer: Any) -> Usage:
-        used = answer.usage
+    def _read(self, result: Any, latency_s: float) -> CallResult:
+        answer = result.provider_response()
+        try:
+            choice = answer.choices[0]
+            message = choice.message
+            logprobs = getattr(choice, "logprobs", None)
+            if logprobs is not None and not isinstance(logprobs, Mapping):
+                logprobs = logprobs.model_dump()
+            text, reasoning = message.content, getattr(message, "reasoning_content", None)
+            return CallResult(
+                text=None if text is None else readable(text),
+                finish=str(getattr(result.raw, "finish_reason", None) or choice.finish_reason),
+                usage=self._usage(getattr(answer, "usage", None)),
+                top=first_tokens(logprobs),
+                reasoning=None if reasoning is None else readable(reasoning),
+                version=getattr(answer, "model", None),
+                latency_s=latency_s,
+            )
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise CallError(
+                f"{self.model}: the answer is not a chat completion ({type(error).__name__}: {error})",
+                reason="malformed",
+                transient=True,
+            ) from error
+
+    def _usage(self, used: Any) -> Usage:
+        """Tokens, and their cost where the price map knows the model; a price of the plan's is for the caller."""
         details = getattr(used, "completion_tokens_details", None)
         prompt_details = getattr(used, "prompt_tokens_details", None)
-        prompt, completion = int(used.prompt_tokens or 0), int(used.completion_tokens or 0)
+        prompt = int(getattr(used, "prompt_tokens", 0) or 0)
+        completion = int(getattr(used, "completion_tokens", 0) or 0)
         cached = int(getattr(prompt_details, "cached_tokens", 0) or 0)
         return Usage(
             calls=1,
@@ -76,7 +100,7 @@ class HostedTransport:
             completion_tokens=completion,
             reasoning_tokens=int(getattr(details, "reasoning_tokens", 0) or 0),
             cached_tokens=cached,
-            cost_usd=price_of(self.model).cost(prompt, completion, cached),
+            cost_usd=None if self._price is None else self._price.cost(prompt, completion, cached),
         )
 
     async def prime(self, request: CallRequest) -> None:
@@ -85,39 +109,3 @@ class HostedTransport:
     async def aclose(self) -> None:
         """Release connections."""
         await self._lm.aclose()
-
-
-class Price:
-    """US dollars a token: prompt, completion, and prompt tokens that the provider found in its cache."""
-
-    __slots__ = ("cached", "completion", "prompt")
-
-    def __init__(self, prompt: float, completion: float, cached: float | None = None) -> None:
-        self.prompt, self.completion = prompt, completion
-        self.cached = prompt if cached is None else cached
-
-    def cost(self, prompt: int, completion: int, cached: int) -> float:
-        """Cost in US dollars; reasoning tokens are part of the completion tokens."""
-        return (prompt - cached) * self.prompt + cached * self.cached + completion * self.completion
-
-
-def price_of(model: str) -> Price:
-    """The price of a model from litellm's bundled map.
-
-    Raises:
-        CallError: the model has no price there; an unknown price is never zero.
-    """
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm  # imported on use, as dspy above
-
-    entry = litellm.model_cost.get(model) or litellm.model_cost.get(model.split("/", 1)[-1])
-    if not entry or entry.get("input_cost_per_token") is None or entry.get("output_cost_per_token") is None:
-        raise CallError(
-            f"the price of {model!r} is not known; state it in the plan: "
-            "price: {prompt_usd_per_million: …, completion_usd_per_million: …}",
-            reason="price",
-            transient=False,
-        )
-    return Price(
-        entry["input_cost_per_token"], entry["output_cost_per_token"], entry.get("cache_read_input_token_cost")
-    )

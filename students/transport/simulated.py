@@ -33,7 +33,9 @@ class SimulatedTransport:
         """Answer one call from the formula."""
         inputs = request.inputs
         if "document" not in inputs:
-            raise CallError("the simulated judge answers judges only, not reflectors", reason="refused", transient=False)
+            raise CallError(
+                "the simulated judge answers judges only, not reflectors", reason="refused", transient=False
+            )
         rules = sum(phrase in inputs["instruction"].lower() for phrase in _HELPFUL)
         draw = hashlib.sha256(repr((sorted(inputs.items()), request.seed, request.replicate)).encode()).digest()
         noise = NormalDist().inv_cdf((int.from_bytes(draw[:6], "big") + 0.5) / 2**48) * self.noise / (1 + 0.5 * rules)
@@ -41,7 +43,7 @@ class SimulatedTransport:
         usage = Usage(calls=1, prompt_tokens=prompt_words, completion_tokens=1)
         if "fact" in inputs:
             margin = 8.0 * (word_overlap(inputs["fact"], inputs["document"]) - 0.6) + noise
-            yes = -math.log1p(math.exp(-margin))
+            yes = min(margin, 0.0) - math.log1p(math.exp(-abs(margin)))
             top = (("Yes", yes), ("No", yes - margin))
             return CallResult("Yes" if margin > 0 else "No", "stop", usage, top=top, version="simulated")
         kept = word_overlap(inputs["source"], inputs["document"])

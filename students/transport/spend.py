@@ -55,8 +55,8 @@ class Spend:
             limit = getattr(self.limits, name)
             if limit is not None and value > limit:
                 raise BudgetError(
-                    f"limits.{name} = {limit:g} would be passed ({self.spent.calls} calls paid so far); everything paid "
-                    f"for is kept: raise limits.{name} and give the same command to go on"
+                    f"limits.{name} = {limit:g} would be passed ({self.spent.calls} calls paid so far); everything "
+                    f"paid for is kept: raise limits.{name} and give the same command to go on"
                 )
         self._reserved = self._reserved + worst
 

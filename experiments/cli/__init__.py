@@ -1,0 +1,5 @@
+"""The ``holdgate`` command."""
+
+from experiments.cli.main import cli, main
+
+__all__ = ["cli", "main"]

@@ -1,0 +1,63 @@
+"""Entry of the command line: one group, one module a family of commands, errors in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from experiments.cli.campaigns import plan_command, run_command
+from experiments.cli.corpora import corpus_group, split_group
+from experiments.cli.models import model_group
+from experiments.cli.runs import audit_command, lineage_group, report_command
+from lineage import __version__
+from lineage.errors import BudgetError, HoldgateError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="holdgate")
+def cli() -> None:
+    r"""Evolve the prompts of LLM judges, and believe the result only when held-out data says so.
+
+    \b
+    A first look:
+      holdgate plan quickstart      what the campaign would do, and how many calls it needs
+      holdgate run quickstart       run it, or resume it: committed splits, baseline, search, gate, report
+      holdgate lineage runs/quickstart
+      holdgate audit runs/quickstart
+
+    A plan is a YAML file or the name of a bundled one: quickstart, standard, whole-note, simulated.
+    """
+
+
+for command in (
+    run_command,
+    plan_command,
+    audit_command,
+    lineage_group,
+    report_command,
+    corpus_group,
+    split_group,
+    model_group,
+):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; exit 2 on bad input, 3 on a limit of the plan, 1 on what else went wrong."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("interrupted; everything paid for is kept: give the same command to go on", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BudgetError as error:
+        click.echo(f"stopped at a limit: {error}", err=True)
+        sys.exit(3)
+    except HoldgateError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)

@@ -1,0 +1,107 @@
+"""``holdgate audit``, ``holdgate lineage`` and ``holdgate report``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from experiments.cli.campaigns import not_a_run, tracking_uri
+from experiments.report import write_report
+from lineage.audit import audit_ledger, check_kept_head
+from lineage.ledger import read_events
+from lineage.mirror import sync
+from lineage.tree import render_tree
+from optimize.recompute import audit_numbers
+
+RunDirectory = click.argument("run", type=click.Path(path_type=Path))
+
+
+@click.command("audit")
+@RunDirectory
+@click.option("--head", metavar="HASH", help="A ledger head kept elsewhere, which must be in the chain.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def audit_command(run: Path, head: str | None, as_json: bool) -> None:
+    """Check a run without keys or network: chain, order, hashes, and every number recomputed from the judgements.
+
+    Exit status 0 if nothing is wrong, 1 if there is an error. A rewrite of everything shows only against a head that
+    was kept elsewhere (--head); nothing in the run directory itself could show it.
+    """
+    _existing(run)
+    findings = audit_ledger(run)
+    if not any(finding.severity == "error" for finding in findings):
+        findings += audit_numbers(run)
+    if head is not None:
+        findings += check_kept_head(run, head)
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        console = Console()
+        for finding in findings:
+            console.print(
+                f"[bold]{finding.severity}[/bold] {finding.place}: {finding.words}", highlight=False, soft_wrap=True
+            )
+            if finding.remedy:
+                console.print(f"    {finding.remedy}", highlight=False, soft_wrap=True)
+        console.print(
+            f"{run}: {len(errors)} errors, {len(findings) - len(errors)} remarks. "
+            + ("The numbers are those of the judgements." if not errors else ""),
+            highlight=False,
+        )
+    sys.exit(1 if errors else 0)
+
+
+class _TreeByDefault(click.Group):
+    """A group whose first argument may be a run directory instead of a command."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """A command of the group, or the tree of the run directory named."""
+        if args and self.get_command(ctx, args[0]) is None:
+            return "tree", self.get_command(ctx, "tree"), args
+        return super().resolve_command(ctx, args)
+
+
+@click.group("lineage", cls=_TreeByDefault)
+def lineage_group() -> None:
+    """Look at a campaign's candidates: holdgate lineage RUN prints the family tree."""
+
+
+@lineage_group.command("tree")
+@RunDirectory
+def tree_command(run: Path) -> None:
+    """Print the family tree: every candidate with its outcome, gain, measures and the reason."""
+    _existing(run)
+    Console().print(render_tree(read_events(run / "ledger.jsonl")))
+
+
+@lineage_group.command("sync")
+@RunDirectory
+@click.option(
+    "--tracking-uri", "store", help="MLflow store; by default MLFLOW_TRACKING_URI, or mlflow.db beside the run."
+)
+def sync_command(run: Path, store: str | None) -> None:
+    """Mirror a run into MLflow now, for runs made while the store could not be reached."""
+    _existing(run)
+    uri = store or tracking_uri(run.absolute())
+    sync(run.absolute() / "ledger.jsonl", tracking_uri=uri, experiment="holdgate")
+    click.echo(f"mirrored into {uri}")
+
+
+@click.command("report")
+@RunDirectory
+def report_command(run: Path) -> None:
+    """Write report.html and report.md of a finished run, from the run directory alone."""
+    _existing(run)
+    paths = write_report(run.absolute())
+    click.echo(f"{paths.html}\n{paths.markdown}")
+
+
+def _existing(run: Path) -> None:
+    if not (run / "ledger.jsonl").is_file():
+        raise not_a_run(run)

@@ -1,0 +1,108 @@
+"""From a plan file to everything a campaign needs, with every defect found before any work."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from lineage.errors import PlanError
+from optimize.plan import Plan, parse_plan
+from splits import Corpus, SplitLock, load_bundled, load_corpus, load_lock
+from students import load_instruction
+
+PLANS: Final = Path(__file__).parent / "plans"
+"""Directory of the bundled plans."""
+
+_VARIABLE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPlan:
+    """A plan with its corpus, its verified split lock and the text of its baseline."""
+
+    path: Path
+    plan: Plan
+    corpus: Corpus
+    lock: SplitLock
+    baseline: str
+
+
+def find_plan(name: str) -> Path:
+    """A plan file, or the bundled plan of that name.
+
+    Raises:
+        PlanError: there is neither; suggests the near name.
+    """
+    for path in (Path(name), PLANS / name, PLANS / f"{name}.yaml", PLANS / Path(name).name):
+        if path.is_file():
+            return path
+    bundled = sorted(path.stem for path in PLANS.glob("*.yaml"))
+    near = get_close_matches(Path(name).stem, bundled, n=1)
+    raise PlanError(
+        f"there is no plan {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"bundled: {', '.join(bundled)}")
+    )
+
+
+def read_plan(path: Path) -> Plan:
+    """Read and check a plan; ``${NAME}`` and ``${NAME:-default}`` in its values are taken from the environment.
+
+    Raises:
+        PlanError: naming file, key and rule.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: is not a readable YAML file: {error}") from error
+    return parse_plan(_filled(data, str(path)), where=str(path))
+
+
+def load_plan(name: str) -> LoadedPlan:
+    """Load a plan and all it names.
+
+    Raises:
+        InputError: the first defect of plan, corpus, lock or baseline.
+    """
+    path = find_plan(name)
+    plan = read_plan(path)
+    corpus = load_plan_corpus(plan, path)
+    lock = load_lock(_beside(path, plan.splits.lock), corpus)
+    instruction = _beside(path, plan.baseline)
+    baseline = load_instruction(str(instruction) if instruction.is_file() else plan.baseline)
+    return LoadedPlan(path, plan, corpus, lock, baseline)
+
+
+def load_plan_corpus(plan: Plan, path: Path) -> Corpus:
+    """The corpus that a plan names."""
+    if plan.corpus.bundled is not None:
+        return load_bundled(plan.corpus.bundled)
+    assert plan.corpus.path is not None
+    facts = _beside(path, plan.corpus.facts) if plan.corpus.facts is not None else None
+    return load_corpus(_beside(path, plan.corpus.path), facts=facts)
+
+
+def _beside(plan: Path, name: str) -> Path:
+    """A path that a plan names, from the plan's own directory."""
+    return (plan.parent / name).resolve()
+
+
+def _filled(value: Any, where: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, where) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, where) for item in value]
+    if not isinstance(value, str) or not _VARIABLE.search(value):
+        return value
+
+    def lookup(found: re.Match[str]) -> str:
+        name, default = found[1], found[2]
+        if (given := os.environ.get(name, default)) is None:
+            raise PlanError(f"{where}: the environment variable {name} is not set, and the plan gives no default")
+        return given
+
+    return _VARIABLE.sub(lookup, value)

@@ -1,0 +1,104 @@
+"""The winner beside the baseline, on accept and on held-out data, and word overlap beside both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from experiments.report.arms import Arm
+from experiments.report.blocks import Block, Paragraph, Section, Table
+from experiments.report.data import ReportData
+from experiments.report.wording import TRACES, change, measure, overlap_finding, points, share, winner_words
+
+
+def comparison_section(data: ReportData) -> Section:
+    """Every measure of both candidates on both splits; of the baseline alone where nothing better was found."""
+    verdict = data.verdict
+    held = verdict.get("heldout")
+    splits = ("accept", "held-out")
+    if held is None:
+        arms = [data.accept[verdict["baseline"]], data.baseline]
+        head = [f"Baseline, {split}" for split in splits]
+        title = "The baseline, for want of a better candidate"
+    else:
+        arms = [data.accept[verdict["baseline"]], data.accept[verdict["winner"]], data.baseline, data.winner]
+        head = [f"{label}, {split}" for split in splits for label in ("Baseline", winner_words(data).capitalize())]
+        head.append(f"Held-out difference, {100 * held['omissions']['level']:g}% interval")
+        title = "Winner against baseline"
+
+    def row(name: str, cells: Sequence[str], difference: str) -> tuple[str, ...]:
+        return (name, *cells, *([difference] if held is not None else []))
+
+    def measured(name: str, kind: str) -> tuple[str, ...]:
+        cells = [measure(arm.measures[kind]) for arm in arms]
+        return row(name, cells, change(held[kind]) if held is not None else "")
+
+    def traced(trace: str) -> tuple[str, ...]:
+        cells = [measure(arm.measures["by_trace"].get(trace)) for arm in arms]
+        return row(f"Omissions, trace {trace}", cells, _untested(data.winner, data.baseline, trace))
+
+    seen = {trace for arm in arms for trace in arm.measures["by_trace"]}
+    thresholds = ["none" if arm.threshold is None else f"{arm.threshold:g}" for arm in arms]
+    false_alarms = change(held["false_alarms"]) if held is not None else ""
+    rows = (
+        measured("Omissions", "omissions"),
+        *(traced(trace) for trace in TRACES if trace in seen),
+        measured("Commissions", "commissions"),
+        row("Flawed documents flagged", [str(arm.detected) for arm in arms], "not tested"),
+        row("False alarms on clean documents", [str(arm.false_alarms) for arm in arms], false_alarms),
+        row("Flag below", thresholds, "set on accept"),
+    )
+    parts: list[Block] = [
+        Paragraph(
+            "Paired discrimination is the share of flawed documents scored strictly below their own clean twin, ties "
+            "counting half; 0.5 is a coin flip. Intervals are linear and are not cut off at 0 or 1. Accept is "
+            "optimistic for whichever candidate was chosen on it. Differences by trace are not tested."
+        ),
+        Table(
+            f"{title}. Paired discrimination with 95% intervals by group; flags at each one's own threshold.",
+            ("Measure", *head),
+            rows,
+        ),
+        *_overlap(data),
+    ]
+    if data.drift is not None:
+        first, fresh = data.drift.measures["omissions"], data.baseline.measures["omissions"]
+        parts.append(
+            Paragraph(
+                f"Drift: the baseline measured before the search gives {measure(first)} on held-out omissions, "
+                f"measured again beside the winner {measure(fresh)}. The comparison uses the second."
+            )
+        )
+    return Section("comparison", "Winner against baseline", tuple(parts))
+
+
+def _untested(winner: Arm, baseline: Arm, trace: str) -> str:
+    ours: dict[str, Any] | None = winner.measures["by_trace"].get(trace)
+    theirs: dict[str, Any] | None = baseline.measures["by_trace"].get(trace)
+    if ours is None or theirs is None:
+        return "no pairs in both"
+    return f"{points(ours['value'] - theirs['value'])} points, not tested"
+
+
+def _overlap(data: ReportData) -> Iterator[Block]:
+    if data.overlap is None:
+        yield Paragraph("Word overlap was not measured: the held-out groups have no fact list.")
+        return
+    arms = (data.winner, data.baseline) if data.found else (data.baseline,)
+    plain = {"all": data.overlap["all"], **data.overlap["by_trace"]}
+    yield Paragraph(overlap_finding(data))
+    yield Table(
+        "Plain word overlap between the supplied facts and the document, beside the student; held-out omissions.",
+        ("Omissions", "Word overlap", *([winner_words(data).capitalize()] if data.found else []), "Baseline"),
+        tuple(
+            (
+                name,
+                "no pairs" if row["value"] is None else f"{share(row['value'])}, n = {row['pairs']}",
+                *(
+                    measure(arm.measures["omissions"] if name == "all" else arm.measures["by_trace"].get(name))
+                    for arm in arms
+                ),
+            )
+            for name, row in ((name, plain[name]) for name in ("all", *TRACES) if name in plain)
+        ),
+    )

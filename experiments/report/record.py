@@ -1,0 +1,182 @@
+"""The search, the spend and everything a reader needs to trace a report back to its run."""
+
+from __future__ import annotations
+
+from experiments.report.blocks import (
+    Block,
+    Bullets,
+    Folded,
+    Pairs,
+    Paragraph,
+    Section,
+    Simple,
+    Table,
+    Verbatim,
+)
+from experiments.report.data import ReportData, versions
+from experiments.report.proposals import Proposal, family
+from experiments.report.wording import measure, model_words, price, split_words
+from lineage.records import VOLATILE
+
+
+def family_section(data: ReportData) -> Section:
+    """The family tree as a table, and every proposal with its text."""
+    choice = data.choice
+    counts = ", ".join(f"{choice[outcome]} {outcome}" for outcome in ("accepted", "rejected", "invalid"))
+    rows = []
+    for depth, proposal in family(data.proposals):
+        on_accept = data.accept.get(proposal.candidate) if proposal.standing is not None else None
+        rows.append(
+            (
+                "\N{RIGHTWARDS ARROW} " * depth + proposal.name,
+                ", ".join(proposal.parents) or "none",
+                proposal.operator or "none",
+                _outcome(data, proposal),
+                "not scored" if proposal.gain is None else f"{proposal.gain:+.4f} on {proposal.scored}",
+                "not measured" if on_accept is None else measure(on_accept.measures["omissions"]),
+                proposal.reason or "where the search starts",
+            )
+        )
+    parts: list[Block] = [
+        Paragraph(
+            f"{len(data.proposals) - 1} proposals beside the seed: {counts}. Minibatch gain is the summed reward of "
+            "the child less that of its parent over the examples scored for both; arrows show the generation."
+        ),
+        Table(
+            "Family of the candidates, each below its parent; paired discrimination on accept omissions.",
+            ("Name", "Parents", "Operator", "Outcome", "Minibatch gain", "Accept, paired", "Reason"),
+            tuple(rows),
+        ),
+        Paragraph("Every proposal with its text, rejected and invalid ones too:"),
+        *(_folded(data, proposal) for proposal in data.proposals),
+    ]
+    return Section("family", "Family of candidates", tuple(parts))
+
+
+def _outcome(data: ReportData, proposal: Proposal) -> str:
+    chosen = proposal.standing is not None and proposal.candidate == data.verdict["winner"]
+    return proposal.outcome + (", winner" if chosen else "")
+
+
+def _folded(data: ReportData, proposal: Proposal) -> Folded:
+    parts: list[Simple] = [Pairs((("Candidate", proposal.candidate),))]
+    if proposal.why:
+        parts.append(Paragraph(f"The reflector: {proposal.why}"))
+    if proposal.reason:
+        parts.append(Paragraph(f"The outcome: {proposal.outcome}, {proposal.reason}"))
+    if proposal.text:
+        parts.append(Verbatim("Instruction", proposal.text))
+    else:
+        parts.append(Paragraph("The answer held no instruction."))
+        if proposal.answer:
+            parts.append(Verbatim("Answer of the reflector", proposal.answer))
+    words = len(proposal.text.split())
+    return Folded(f"{proposal.name}: {_outcome(data, proposal)}, {words} words", tuple(parts))
+
+
+def spend_section(data: ReportData) -> Section:
+    """Paid calls, tokens and money by phase."""
+    plan = data.plan["plan"]
+    models = {"student": plan["student"]["model"], "reflector": plan["reflector"]["model"]}
+    paid = data.spend[VOLATILE]["paid"]
+    rows = []
+    for name in sorted(paid):
+        row = paid[name]
+        rows.append(
+            (
+                name,
+                *(f"{row[field]:,}" for field in ("calls", "prompt_tokens", "completion_tokens", "reasoning_tokens")),
+                price(row, models.get(name.split(" ", 1)[0])),
+            )
+        )
+    fields = ("calls", "prompt_tokens", "completion_tokens", "reasoning_tokens")
+    known = [row["cost_usd"] for row in paid.values() if row["cost_usd"] is not None]
+    unpriced = sum(row["cost_usd"] is None for row in paid.values())
+    total = (
+        f"{sum(known):.4f}" + (f" and {unpriced} phases without a price" if unpriced else "") if known else "no price"
+    )
+    rows.append(("all", *(f"{sum(row[field] for row in paid.values()):,}" for field in fields), total))
+    limits = ", ".join(f"{value:g} {name}" for name, value in sorted(data.spend["limits"].items()) if value is not None)
+    return Section(
+        "spend",
+        "Spend",
+        (
+            Table(
+                "Paid calls by role and phase, over all processes of this campaign; cached answers cost nothing.",
+                ("Phase", "Calls", "Prompt tokens", "Completion tokens", "Reasoning tokens", "US dollars"),
+                tuple(rows),
+            ),
+            Paragraph(f"Limits of the plan: {limits or 'none'}."),
+        ),
+    )
+
+
+def record_section(data: ReportData) -> Section:
+    """Who judged and reflected, seeds, hashes, versions and the ledger's head."""
+    plan, body, verdict = data.plan["plan"], data.plan, data.verdict
+    student, reflector = plan["student"], plan["reflector"]
+    budget = student["budget"]
+    if reflector["kind"] == "operators":
+        reads = "offline edit operators; no reflector model"
+    else:
+        reads = f"{model_words(reflector['model'])}, effort {reflector['budget']['effort']}"
+    seen = versions(data)
+    packages = ", ".join(f"{name} {number}" for name, number in sorted(seen["packages"].items()))
+    items = [
+        ("Campaign", plan["name"]),
+        ("Student", f"{student['shape']}, {model_words(student['model'])}"),
+        ("Reasoning budget", f"effort {budget['effort']}, answer cap {budget['answer_tokens']} tokens"),
+        ("Reflector", reads),
+        ("Search", f"{plan['search']['engine']}, {plan['search']['iterations']} iterations"),
+        ("Run seed", f"{plan['search']['seed']}"),
+        ("Held-out replicates", f"{plan['replicates']}"),
+        (
+            "Groups",
+            ", ".join(f"{split_words(name)} {count}" for name, count in sorted(data.splits["groups"].items())),
+        ),
+        ("Plan hash", body["plan_hash"]),
+        ("Split lock hash", body["lock_hash"]),
+        ("Corpus hash", body["corpus_hash"]),
+        ("Student hash", verdict["hashes"]["student"]),
+        ("Verdict hash", data.verdict_hash),
+        ("Prompt file", data.prompt or "none was written"),
+        ("Ledger head", f"{data.head['hash']} after {data.head['count']} events"),
+        ("Begun", data.begun),
+        ("Finished", data.finished),
+        ("Resumptions", f"{data.resumptions}"),
+        ("Versions", f"holdgate {seen['holdgate']}, Python {seen['python']}, {packages}"),
+        ("Platform", seen["platform"]),
+    ]
+    openings = Table(
+        "Openings of the held-out seal.",
+        ("Opening", "Groups", "Comparison"),
+        tuple(
+            (
+                row["opening"],
+                f"{row['groups']}",
+                f"{row['comparison']['k']} of {row['comparison']['of']}" if row["comparison"] else "none spent",
+            )
+            for row in data.openings
+        ),
+    )
+    note = Paragraph(
+        "A rewrite of the whole ledger shows only against a copy of its head kept elsewhere: keep the head above."
+    )
+    return Section("record", "Record", (Pairs(tuple(items)), openings, note))
+
+
+def departures(data: ReportData) -> Section:
+    """Where the search differs from GEPA as published."""
+    items = [
+        "Acceptance: a child enters the pool if its summed reward on the minibatch exceeds its parent's over the "
+        "examples scored for both. An example that failed for either is left out of both sums.",
+        "Choice of winner: our own, on accept: paired discrimination on omissions, then detection at a false-alarm "
+        "rate of at most 10%, then the shorter prompt, then the earlier. The engine's own best candidate is ignored.",
+        "No merge in this version: every proposal has one parent.",
+        "Sampling: parents and minibatches derive from (seed, iteration) alone, so that a resumed search takes the "
+        "same course. Minibatches are whole groups, each drawn once before any is drawn again.",
+        "Confirmation: the winner is compared with the baseline on held-out data that no part of the search has read.",
+    ]
+    if data.plan["plan"]["reflector"]["kind"] == "operators":
+        items.append("Reflection: offline edit operators write the proposals. No language model reflects.")
+    return Section("departures", "Departures from published GEPA", (Bullets(tuple(items)),))

@@ -1,0 +1,250 @@
+"""Every number of a run directory can be computed again from it, and a changed one is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineage.audit import audit_ledger
+from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json
+from lineage.errors import LedgerError
+from lineage.ledger import GENESIS
+from lineage.records import stable
+from optimize import Campaign, parse_plan
+from optimize.recompute import audit_numbers, differences, load_run, recompute_verdict, recorded_pool
+from splits import Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
+from splits.corpus import Corpus
+from students import load_instruction
+
+Rows = list[dict[str, Any]]
+PER_FACT = {"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "budget": {"answer_tokens": 1}, "max_facts": 5}
+WHOLE_NOTE = {"shape": "whole-note", "model": {"simulated": {"noise": 2.0}}, "samples": 2, "temperature": 1.0}
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    return load_bundled("consults")
+
+
+@pytest.fixture(scope="session")
+def lock(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> SplitLock:
+    path = tmp_path_factory.mktemp("lock") / "lock.json"
+    selection = Selection(groups=18, flawed_per_group=3, seed=1)
+    sizes = {"reflect": 6, "accept": 5, "heldout": 7}
+    commit_lock(plan_lock(corpus, sizes=sizes, seed=1, selection=selection, comparisons=2), path)
+    return load_lock(path, corpus)
+
+
+def campaign(
+    directory: Path, corpus: Corpus, lock: SplitLock, *, exploratory: str | None = "a test", **more: Any
+) -> Path:
+    plan = {
+        "name": "tiny",
+        "corpus": {"bundled": "consults"},
+        "splits": {"lock": "lock.json"},
+        "student": PER_FACT,
+        "baseline": "stated-in-note",
+        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
+        "gate": {"rule": "point"},
+        **more,
+    }
+    baseline = load_instruction("stated-in-note")
+    Campaign(parse_plan(plan, where="test"), corpus, lock, directory, baseline=baseline, exploratory=exploratory).run()
+    return directory
+
+
+@pytest.fixture(scope="session")
+def finished(corpus: Corpus, lock: SplitLock, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return campaign(tmp_path_factory.mktemp("recompute") / "run", corpus, lock, exploratory=None)
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def errors(directory: Path) -> list[str]:
+    return [f"{found.place}: {found.words}" for found in audit_numbers(directory) if found.severity != "info"]
+
+
+def rewrite(directory: Path, change: Callable[[Rows], None]) -> None:
+    """Change events and chain them anew, with head and verdict file to match."""
+    rows = [json.loads(line) for line in (directory / "ledger.jsonl").read_text().splitlines()]
+    change(rows)
+    prev = GENESIS
+    for row in rows:
+        if row["type"] == "verdict":
+            row["body"]["verdict_hash"] = digest(row["body"]["verdict"])
+        row["prev"] = prev
+        prev = row["hash"] = digest({key: value for key, value in row.items() if key != "hash"})
+    (directory / "ledger.jsonl").write_text("".join(canonical_json(row) + "\n" for row in rows))
+    head = {"count": len(rows), "hash": prev}
+    (directory / "ledger.head.json").write_text(pretty_json(head))
+    verdict = next(row for row in rows if row["type"] == "verdict")["body"]["verdict"]
+    (directory / "verdict.json").write_text(pretty_json({**verdict, "ledger_head": head}))
+
+
+def body(rows: Rows, kind: str) -> Any:
+    return next(row for row in rows if row["type"] == kind)["body"]
+
+
+def test_an_untouched_run_is_computed_again_without_a_difference(run: Path) -> None:
+    found = audit_numbers(run)
+    assert [finding.severity for finding in found] == ["info"]
+    assert "1 choice, 1 verdict" in found[0].words
+
+
+def test_the_verdict_is_computed_again_exactly(run: Path) -> None:
+    verdict = json.loads((run / "verdict.json").read_text())
+    del verdict["ledger_head"]
+    assert json.loads(canonical_json(recompute_verdict(load_run(run)))) == verdict
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"student": {**PER_FACT, "aggregator": "margin"}},
+        {"student": {**PER_FACT, "aggregator": "minimum"}},
+        {"student": {**PER_FACT, "aggregator": "share"}},
+        {"student": WHOLE_NOTE, "objective": {"margin": 1.0}},
+        {"replicates": 3},
+        {"gate": {"rule": "permutation"}},
+        {"gate": {"rule": "lower-bound"}},
+        {"search": {"iterations": 0}},
+    ],
+    ids=["margin", "minimum", "share", "whole-note", "replicates", "permutation", "lower-bound", "no-search"],
+)
+def test_campaigns_of_every_kind_are_computed_again(
+    more: dict[str, Any], corpus: Corpus, lock: SplitLock, tmp_path: Path
+) -> None:
+    directory = campaign(tmp_path / "run", corpus, lock, **more)
+    assert errors(directory) == []
+    assert [found.words for found in audit_ledger(directory) if found.severity != "info"] == []
+
+
+def measured(rows: Rows) -> None:
+    body(rows, "measured")["measures"]["omissions"]["wins"] += 1
+
+
+def calibrated(rows: Rows) -> None:
+    body(rows, "calibration")["balanced_accuracy"] += 1e-6
+
+
+def rewarded(rows: Rows) -> None:
+    rewards = body(rows, "outcome")["child_rewards"]
+    rewards[min(rewards)] += 0.001
+
+
+def worded(rows: Rows) -> None:
+    body(rows, "outcome")["reason"] = "minibatch reward +9.0000"
+
+
+def ranked(rows: Rows) -> None:
+    body(rows, "choice")["ranking"].reverse()
+
+
+def led(rows: Rows) -> None:
+    leads = body(rows, "choice")["leads"]
+    leads[min(leads)] += 1
+
+
+def bounded(rows: Rows) -> None:
+    body(rows, "verdict")["verdict"]["heldout"]["omissions"]["low"] += 0.01
+
+
+def pleased(rows: Rows) -> None:
+    body(rows, "verdict")["verdict"]["words"][0] = "The winner is far better."
+
+
+def spent(rows: Rows) -> None:
+    opened = next(row for row in rows if row["type"] == "seal_opened" and row["body"]["opening"] == "confirm")["body"]
+    opened["comparison"]["alpha"] = body(rows, "verdict")["verdict"]["comparison"]["alpha"] = 0.05
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (measured, "measured: omissions.wins"),
+        (calibrated, "calibration: balanced_accuracy"),
+        (rewarded, "outcome: "),
+        (worded, "outcome: [1]"),
+        (ranked, "choice: ranking[0]"),
+        (led, "choice: leads"),
+        (bounded, "verdict: heldout.omissions.low"),
+        (pleased, "verdict: words[0]"),
+        (spent, "seal_opened: alpha"),
+    ],
+)
+def test_a_changed_number_that_is_chained_anew_is_found(run: Path, change: Callable[[Rows], None], place: str) -> None:
+    rewrite(run, change)
+    assert any(place in error for error in errors(run)), errors(run)
+
+
+def test_a_changed_score_with_every_hash_made_anew_is_found(run: Path) -> None:
+    path = next(path for path in sorted((run / "judgements").iterdir()) if "confirm" in path.name)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[0]["score"] = round(1 - rows[0]["score"], 3)
+    text = "".join(canonical_json(row) + "\n" for row in rows)
+    path.write_text(text)
+
+    def relink(events: Rows) -> None:
+        segment = next(
+            event["body"]["segment"]
+            for event in events
+            if event["type"] == "evaluation" and event["body"]["segment"]["name"] == path.stem
+        )
+        segment.update(content=digest(stable(rows)), volatile={"sha256": digest_bytes(text.encode())})
+
+    rewrite(run, relink)
+    assert any(path.name in error and "score of" in error for error in errors(run))
+
+
+def test_a_verdict_against_its_threshold_is_found(run: Path) -> None:
+    rewrite(run, lambda rows: body(rows, "calibration").update(threshold=0.95))
+    assert any("calibration: threshold" in error for error in errors(run))
+
+
+def test_an_interrupted_run_is_computed_again_as_far_as_it_came(run: Path) -> None:
+    lines = (run / "ledger.jsonl").read_text().splitlines(keepends=True)
+    for count in range(3, len(lines), 5):
+        (run / "ledger.jsonl").write_text("".join(lines[:count]))
+        assert errors(run) == [], f"{count} events"
+
+
+def test_a_damaged_ledger_is_not_computed_again(run: Path) -> None:
+    (run / "ledger.jsonl").write_text((run / "ledger.jsonl").read_text().replace("seed", "sead"))
+    assert any("were not computed again" in error for error in errors(run))
+
+
+def test_a_missing_example_list_is_an_error(run: Path) -> None:
+    (run / "examples.jsonl").unlink()
+    with pytest.raises(LedgerError, match=r"examples\.jsonl"):
+        load_run(run)
+    assert errors(run)
+
+
+def test_an_unchosen_run_has_no_verdict_to_compute(run: Path) -> None:
+    lines = (run / "ledger.jsonl").read_text().splitlines(keepends=True)
+    (run / "ledger.jsonl").write_text("".join(lines[:20]))
+    with pytest.raises(LedgerError, match="no winner has been chosen"):
+        recompute_verdict(load_run(run))
+
+
+def test_no_text_of_an_example_is_needed(run: Path) -> None:
+    loaded = load_run(run)
+    assert {(example.source, example.document) for example in loaded.examples.values()} == {("", "")}
+    assert recorded_pool(loaded).pool[0].name == "seed"
+
+
+def test_differences_name_their_place_and_forgive_the_last_bit() -> None:
+    assert list(differences({"a": [0.1 + 0.2]}, {"a": [0.3]})) == []
+    assert list(differences({"a": [1, 2]}, {"a": [1, 3]})) == ["a[1]: recorded 2, computed 3"]
+    assert list(differences({"a": {"b": None}}, {"a": {}})) == []
+    assert list(differences([1], [1, 2])) == [": 1 recorded, 2 computed"]
+    assert list(differences({"x": 0.5}, {"x": None})) == ["x: recorded 0.5, computed None"]
+    assert list(differences({"x": 1.0}, {"x": True})) == []

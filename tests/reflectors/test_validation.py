@@ -1,0 +1,78 @@
+"""Rules that a proposed instruction must keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reflectors import invalid_reason
+from reflectors.validation import MAX_WORDS, placeholders
+from splits import NgramIndex
+
+SECRET = "the patient said that her mother had died of a stroke in March"
+FORBIDDEN = NgramIndex.of([SECRET])
+
+
+def reason(
+    text: str, *, parents: tuple[str, ...] = ("Judge.",), earlier: tuple[str, ...] = (), **more: Any
+) -> str | None:
+    return invalid_reason(text, parents=parents, earlier=earlier, forbidden=FORBIDDEN, **more)
+
+
+def test_an_ordinary_instruction_is_valid() -> None:
+    assert reason("Judge with care. Use ```code``` and {braces} and $5.") is None
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_an_empty_text_is_invalid(text: str) -> None:
+    assert reason(text) == "empty"
+
+
+@pytest.mark.parametrize("text", ["Judge.", "  Judge.\n"])
+def test_a_text_tried_before_is_a_duplicate_whatever_stands_around_it(text: str) -> None:
+    assert reason(text, earlier=("Other.", "\nJudge. ")) == "duplicate of an earlier candidate"
+
+
+@pytest.mark.parametrize("written", ["$slot", "${slot}", "{slot}"])
+def test_a_lost_placeholder_is_named(written: str) -> None:
+    assert reason("Judge.", parents=(f"Judge {written}.",)) == "lost placeholder slot"
+    assert reason("Judge {slot} now.", parents=(f"Judge {written}.",)) is None
+
+
+def test_a_merge_keeps_the_placeholders_of_all_parents() -> None:
+    assert reason("Both $a.", parents=("One $a.", "Two {c} ${b}.")) == "lost placeholder b, c"
+
+
+def test_json_prices_and_capitals_are_no_placeholders() -> None:
+    assert placeholders('Answer {"score": 8}, {} or { x }, costs $5 or $X.') == set()
+
+
+def test_too_many_words_are_invalid() -> None:
+    assert reason("word " * MAX_WORDS) is None
+    assert reason("word " * (MAX_WORDS + 1)) == "1501 words, more than 1500"
+    assert reason("one two three", max_words=2) == "3 words, more than 2"
+
+
+@pytest.mark.parametrize("text", ["```\nJudge.", "Judge.\n```", "```a``` and ```b"])
+def test_an_open_code_fence_is_a_truncation(text: str) -> None:
+    assert reason(text) == "truncated: an open code fence"
+
+
+def test_a_run_of_words_of_accept_or_heldout_text_is_a_leak() -> None:
+    assert reason("E.g. HER mother, had died: of a (stroke) in march!") == (
+        "repeats 2 run(s) of 8 words of accept or held-out text"
+    )
+
+
+def test_shorter_runs_are_no_leak() -> None:
+    assert reason("her mother had died of a stroke yesterday in March the patient said") is None
+
+
+@given(st.text(), st.lists(st.text(), max_size=3))
+def test_a_verdict_is_given_on_any_text(text: str, parents: list[str]) -> None:
+    found = reason(text, parents=tuple(parents), earlier=tuple(parents))
+    if not text.strip() or text in parents:
+        assert found is not None
