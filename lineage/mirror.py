@@ -222,7 +222,6 @@ class MlflowMirror:
 
     def _mirror(self, event: Event, past: Sequence[Event]) -> None:
         body = event.body
-        self._rows = tree_rows(past)
         self._reflection = next((seen.body for seen in reversed(past) if seen.type == "reflection"), None)
         step: Callable[[Event, Mapping[str, Any]], None] | None = {
             "plan": self._plan,
@@ -234,6 +233,7 @@ class MlflowMirror:
             "verdict": self._verdict,
         }.get(event.type)
         if step is not None:
+            self._rows = tree_rows(past)
             step(event, body)
         self._log("campaign", event, tags={"ledger.count": event.seq + 1, "ledger.hash": event.hash})
         if event.type == "finished":

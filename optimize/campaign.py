@@ -30,7 +30,7 @@ from optimize.verdict import noise_floor, nothing_found_row, prompt_text, record
 from reflectors import LlmReflector, OperatorReflector, Reflector
 from splits.contamination import NgramIndex
 from splits.corpus import Corpus, Example
-from splits.lock import SplitLock, split_examples
+from splits.lock import SplitLock, split_examples, split_structure
 from splits.seal import Seal
 from students import (
     INSTRUCTION,
@@ -193,7 +193,7 @@ class Campaign:
                 f"{self.directory} holds a campaign of another plan, baseline, corpus or split lock ({error}); "
                 "give another --out, or restore what was changed"
             ) from error
-        structure = "".join(canonical_json(row) + "\n" for row in self._structure())
+        structure = "".join(canonical_json(row) + "\n" for row in split_structure(self.lock, self._corpus))
         write_atomic(self.directory / "plan.json", pretty_json(self.plan.row()))
         write_atomic(self.directory / "split.lock.json", pretty_json(self.lock.row()))
         write_atomic(self.directory / "examples.jsonl", structure)
@@ -207,16 +207,6 @@ class Campaign:
             },
             dict,
         )
-
-    def _structure(self) -> list[dict[str, Any]]:
-        """What an audit needs to know of each example to recompute every measure: no text."""
-        split_of = {group: name for name, groups in self.lock.splits.items() for group in groups}
-        fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact")
-        return [
-            {**{field: getattr(example, field) for field in fields}, "split": split_of[example.group]}
-            for example in sorted(self._corpus.examples, key=lambda example: example.id)
-            if example.group in split_of
-        ]
 
     def _protocol(
         self, ledger: Ledger, evaluator: Evaluator, bench: Bench, cache: CallCache, spend: Spend
@@ -273,6 +263,7 @@ class Campaign:
             "exploratory": self._exploratory,
             "simulated": plan.simulated,
             "candidates": 1 + result.proposals,
+            "accepted": len(result.pool) - 1,
             "noise": noise_floor(before),
             "hashes": hashes,
         }

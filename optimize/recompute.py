@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,11 +18,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineage.audit import Finding
+from lineage._version import __version__
+from lineage.audit import Finding, Severity
 from lineage.canonical import digest
 from lineage.errors import HoldgateError, LedgerError
 from lineage.ledger import OPERATIONAL, Event, read_events
-from lineage.records import Candidate, Judgement
+from lineage.records import VOLATILE, Candidate, Judgement
 from lineage.segments import read_segment
 from optimize.calibration import fact_threshold
 from optimize.choice import Standing, choose, number, standing
@@ -44,6 +46,7 @@ TOLERANCE: Final = 1e-9
 ROUNDED: Final = 0.5e-3 + 1e-6
 """Half a unit in the last place of a stored soft score, and of the six decimals it is computed again from."""
 
+_SENTENCE: Final = re.compile(r"(\S+\.)?(words|reason)(\[\d+\])?: ")
 REMEDY: Final = "restore the run directory from a copy, or run the version of Holdgate that wrote it"
 
 
@@ -166,9 +169,12 @@ def differences(recorded: Any, computed: Any, *, path: str = "") -> Iterator[str
         yield f"{path}: recorded {recorded!r}, computed {computed!r}"
 
 
-def _compare(event: Event, recorded: Any, computed: Any) -> Iterator[Finding]:
+def _compare(event: Event, recorded: Any, computed: Any, *, reworded: bool = False) -> Iterator[Finding]:
+    """Findings of the differences; in sentences they are warnings if another version may word them otherwise."""
     for words in differences(recorded, computed):
-        yield Finding("error", f"seq {event.seq} {event.type}", words, REMEDY)
+        sentence = _SENTENCE.match(words) is not None
+        severity: Severity = "warning" if reworded and sentence else "error"
+        yield Finding(severity, f"seq {event.seq} {event.type}", words, REMEDY)
 
 
 def _scores(run: RecordedRun) -> Iterator[Finding]:
@@ -352,6 +358,7 @@ def recompute_verdict(run: RecordedRun) -> dict[str, Any]:
         "exploratory": registered["exploratory"],
         "simulated": registered["simulated"],
         "candidates": 1 + result.proposals,
+        "accepted": len(result.pool) - 1,
         "noise": noise_floor(before),
         "hashes": {
             "plan": registered["plan_hash"],
@@ -389,7 +396,9 @@ def _arm(place: Standing, evaluation: Evaluation) -> Arm:
 
 def _decided(run: RecordedRun) -> Iterator[Finding]:
     for event in run.all("verdict"):
-        yield from _compare(event, event.body["verdict"], recompute_verdict(run))
+        written_by = run.events[0].body.get(VOLATILE, {}).get("holdgate")
+        computed = recompute_verdict(run)
+        yield from _compare(event, event.body["verdict"], computed, reworded=written_by != __version__)
         for opening in (e for e in run.all("seal_opened") if e.body["comparison"] is not None):
             stated = {"of": opening.body["comparison"]["of"], "alpha": opening.body["comparison"]["alpha"]}
             yield from _compare(opening, stated, {"of": run.lock.comparisons, "alpha": run.lock.spend})

@@ -106,6 +106,7 @@ def verdict_row(
     exploratory: str | None,
     simulated: bool,
     candidates: int,
+    accepted: int,
     noise: Mapping[str, Any],
     hashes: Mapping[str, str],
 ) -> dict[str, Any]:
@@ -141,6 +142,7 @@ def verdict_row(
             "gain": number(accept_gain),
             "optimism": number(accept_gain - heldout.difference.value),
             "candidates": candidates,
+            "accepted": accepted,
         },
         "noise_floor": dict(noise),
         "winner": winner.entry.candidate.id,
@@ -156,11 +158,12 @@ def nothing_found_row(
     exploratory: str | None,
     simulated: bool,
     candidates: int,
+    accepted: int,
     noise: Mapping[str, Any],
     hashes: Mapping[str, str],
 ) -> dict[str, Any]:
     """The verdict of a campaign whose winner is its baseline: the held-out split stays shut for it."""
-    reason = f"none of the {candidates - 1} accepted candidates beat the baseline on accept"
+    reason = f"of {candidates - 1} proposals {accepted} were accepted, and none beat the baseline on accept"
     return {
         "decision": "nothing-found",
         "reason": reason,

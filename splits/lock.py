@@ -228,6 +228,17 @@ def split_examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example
     return _examples(lock, corpus, split)
 
 
+def split_structure(lock: SplitLock, corpus: Corpus) -> list[dict[str, Any]]:
+    """What is needed to recompute every measure of every split, held-out too, without any text: one row an example."""
+    fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact")
+    rows = [
+        {**{field: getattr(example, field) for field in fields}, "split": split}
+        for split in SPLITS
+        for example in _examples(lock, corpus, split)
+    ]
+    return sorted(rows, key=lambda row: str(row["id"]))
+
+
 def _examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example, ...]:
     selected = _selected(corpus, lock.selection, {g for groups in lock.exclusions.values() for g in groups})
     found = [example for group in lock.splits[split] for example in selected[group]]

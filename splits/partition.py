@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-from scipy.optimize import linprog
-
 from lineage.canonical import digest
 from lineage.errors import SplitError
 from splits.corpus import Corpus, Example
@@ -99,8 +96,10 @@ def partition_groups(
 def _spread(
     groups: Sequence[str], strata: Mapping[str, str], sizes: Sequence[int], seed: int, purpose: str
 ) -> list[list[str]]:
-    """Draw disjoint parts of given sizes in which each stratum has its proportional number, rounded up or down."""
-    rng = np.random.default_rng(int(digest([purpose, seed])[:16], 16))
+    """Draw disjoint parts of given sizes in which each stratum has its proportional number, rounded up or down.
+
+    The draw orders groups by a hash and counts in whole numbers, so that no version of any library can change it.
+    """
     members: dict[str, list[str]] = {}
     for group in groups:
         members.setdefault(strata[group], []).append(group)
@@ -108,7 +107,7 @@ def _spread(
     counts = _shares([len(members[name]) for name in names], [*sizes, len(groups) - sum(sizes)])
     parts: list[list[str]] = [[] for _ in sizes]
     for name, row in zip(names, counts, strict=True):
-        shuffled = [members[name][index] for index in rng.permutation(len(members[name]))]
+        shuffled = sorted(members[name], key=lambda group: digest([purpose, seed, group]))
         at = 0
         for part, count in zip(parts, row, strict=False):
             part += shuffled[at : at + count]
@@ -119,28 +118,40 @@ def _spread(
 def _shares(rows: Sequence[int], columns: Sequence[int]) -> list[list[int]]:
     """Controlled rounding of ``row * column / total``: each cell is rounded up or down, and all sums stay exact.
 
-    A transportation problem with whole margins, whose vertices are whole (Cox 1987 on controlled rounding); of all
-    solutions the one that rounds up the largest remainders is taken.
+    Cells start rounded down. Each row then gives its missing units to cells with a remainder, the largest first; where
+    a column is full already, units given before make room along an augmenting path. As the unrounded table has the
+    same margins, there always is one (Cox 1987 on controlled rounding).
     """
-    exact = np.outer(rows, columns) / sum(rows)
-    low = np.floor(exact + 1e-9)
-    high = np.ceil(exact - 1e-9)
-    n_rows, n_columns = exact.shape
-    sums = np.zeros((n_rows + n_columns, exact.size))
-    for row in range(n_rows):
-        sums[row, row * n_columns : (row + 1) * n_columns] = 1
-    for column in range(n_columns):
-        sums[n_rows + column, column::n_columns] = 1
-    solved = linprog(
-        c=-(exact - low).ravel(),
-        A_eq=sums,
-        b_eq=[*rows, *columns],
-        bounds=list(zip(low.ravel(), high.ravel(), strict=True)),
-        method="highs-ds",
-    )
-    if not solved.success:
-        raise SplitError(f"strata of {list(rows)} groups cannot be balanced over parts of {list(columns)}")
-    return [[round(cell) for cell in row] for row in solved.x.reshape(exact.shape)]
+    total = sum(rows)
+    counts = [[row * column // total for column in columns] for row in rows]
+    remainder = [[row * column % total for column in columns] for row in rows]
+    open_units = [column - sum(count[index] for count in counts) for index, column in enumerate(columns)]
+    raised: list[set[int]] = [set() for _ in rows]
+
+    def give(row: int, tried: set[int]) -> bool:
+        """Give one unit of a row to a column, moving other rows' units where that makes room."""
+        order = sorted(range(len(columns)), key=lambda column: (-remainder[row][column], column))
+        for column in order:
+            if not remainder[row][column] or column in raised[row] or column in tried:
+                continue
+            tried.add(column)
+            if open_units[column]:
+                open_units[column] -= 1
+                raised[row].add(column)
+                return True
+            for other in (index for index in range(len(rows)) if column in raised[index]):
+                raised[other].remove(column)
+                if give(other, tried):
+                    raised[row].add(column)
+                    return True
+                raised[other].add(column)
+        return False
+
+    for row, size in enumerate(rows):
+        for _ in range(size - sum(counts[row])):
+            if not give(row, set()):
+                raise AssertionError(f"no controlled rounding of {list(rows)} over {list(columns)}")
+    return [[count + (column in raised[row]) for column, count in enumerate(counts[row])] for row in range(len(rows))]
 
 
 def _strata(corpus: Corpus) -> dict[str, str]:

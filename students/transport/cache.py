@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from lineage.canonical import canonical_json
 from lineage.records import Usage
 from students.transport.base import CallRequest, CallResult
 
+BUSY_S: Final = 30.0
+"""Seconds that another process may hold the file."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, identity TEXT NOT NULL, request TEXT NOT NULL, result TEXT NOT NULL, at TEXT NOT NULL
@@ -50,10 +53,23 @@ class CallCache:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
-        self._db.executescript(_SCHEMA)
+        self._db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Set WAL mode and make the tables; SQLite does not wait by itself where two processes do so at once."""
+        deadline = time.monotonic() + BUSY_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    self._db.close()
+                    raise
+                time.sleep(0.01)
 
     def __enter__(self) -> Self:
         return self

@@ -36,10 +36,6 @@ class HostedTransport:
         self.model = model
         self.identity = {"hosted": model, **{key: value for key, value in (options or {}).items() if key != "api_key"}}
         self._errors, self._execution = dspy.utils.exceptions, execution
-        try:
-            self._price: Price | None = price_of(model)
-        except CallError:
-            self._price = None
         self._lm = dspy.LM(model, cache=False, num_retries=0, timeout=deadline_s, **(options or {}))
         self._settings = dspy.context
 
@@ -71,10 +67,13 @@ class HostedTransport:
             if logprobs is not None and not isinstance(logprobs, Mapping):
                 logprobs = logprobs.model_dump()
             text, reasoning = message.content, getattr(message, "reasoning_content", None)
+            usage = self._usage(getattr(answer, "usage", None))
+            if not text and not reasoning and not usage.completion_tokens:
+                raise ValueError("it says nothing, and no token is counted for it")  # dspy's view of no choices
             return CallResult(
                 text=None if text is None else readable(text),
                 finish=str(getattr(result.raw, "finish_reason", None) or choice.finish_reason),
-                usage=self._usage(getattr(answer, "usage", None)),
+                usage=usage,
                 top=first_tokens(logprobs),
                 reasoning=None if reasoning is None else readable(reasoning),
                 version=getattr(answer, "model", None),
@@ -88,19 +87,14 @@ class HostedTransport:
             ) from error
 
     def _usage(self, used: Any) -> Usage:
-        """Tokens, and their cost where the price map knows the model; a price of the plan's is for the caller."""
         details = getattr(used, "completion_tokens_details", None)
         prompt_details = getattr(used, "prompt_tokens_details", None)
-        prompt = int(getattr(used, "prompt_tokens", 0) or 0)
-        completion = int(getattr(used, "completion_tokens", 0) or 0)
-        cached = int(getattr(prompt_details, "cached_tokens", 0) or 0)
         return Usage(
             calls=1,
-            prompt_tokens=prompt,
-            completion_tokens=completion,
+            prompt_tokens=int(getattr(used, "prompt_tokens", 0) or 0),
+            completion_tokens=int(getattr(used, "completion_tokens", 0) or 0),
             reasoning_tokens=int(getattr(details, "reasoning_tokens", 0) or 0),
-            cached_tokens=cached,
-            cost_usd=None if self._price is None else self._price.cost(prompt, completion, cached),
+            cached_tokens=int(getattr(prompt_details, "cached_tokens", 0) or 0),
         )
 
     async def prime(self, request: CallRequest) -> None:

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json, write_atomic
 
 ROOT = Path(__file__).resolve().parents[2]
-SURROGATES = st.characters(categories=["Cs"])
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
@@ -48,7 +47,7 @@ def test_text_other_than_ascii_stands_as_itself_and_without_white_space() -> Non
     assert canonical_json({"b": "naïve 患者 😀", "a": [1, None]}) == '{"a":[1,null],"b":"naïve 患者 😀"}'
 
 
-@given(text=st.text(alphabet=SURROGATES | st.characters(), max_size=8))
+@given(text=st.text(alphabet="a\ud83d\ude00\udfff é", max_size=8))
 def test_half_a_surrogate_pair_from_a_model_still_has_a_digest_and_utf8_bytes(text: str) -> None:
     canonical_json({"raw": text}).encode("utf-8")
     pretty_json({"raw": text}).encode("utf-8")

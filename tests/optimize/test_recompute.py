@@ -185,6 +185,18 @@ def test_a_changed_number_that_is_chained_anew_is_found(run: Path, change: Calla
     assert any(place in error for error in errors(run)), errors(run)
 
 
+def test_another_wording_is_a_warning_where_another_version_wrote_it(run: Path) -> None:
+    def older(rows: Rows) -> None:
+        rows[0]["body"]["volatile"]["holdgate"] = "0.0.1"
+        pleased(rows)
+
+    rewrite(run, older)
+    found = [finding for finding in audit_numbers(run) if finding.severity != "info"]
+    assert [(finding.severity, finding.words[:8]) for finding in found] == [("warning", "words[0]")]
+    rewrite(run, bounded)
+    assert "error" in {finding.severity for finding in audit_numbers(run)}
+
+
 def test_a_changed_score_with_every_hash_made_anew_is_found(run: Path) -> None:
     path = next(path for path in sorted((run / "judgements").iterdir()) if "confirm" in path.name)
     rows = [json.loads(line) for line in path.read_text().splitlines()]

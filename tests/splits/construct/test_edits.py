@@ -161,7 +161,7 @@ def notes(draw: st.DrawFn) -> str:
     def words() -> str:
         nonlocal number
         number += 1
-        return " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))) + f" {number}"
+        return " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))) + f" {number:02}"
 
     def mark(text: str) -> str:
         strength = draw(st.sampled_from(["explicit", "paraphrase", "partial"]))

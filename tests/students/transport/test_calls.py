@@ -34,7 +34,9 @@ from students.transport import (
     CallResult,
     Calls,
     EndpointTransport,
+    HostedTransport,
     Limits,
+    Price,
     Retry,
     Spend,
     Tags,
@@ -514,17 +516,15 @@ def test_text_that_is_not_ascii_is_reserved_by_its_bytes(server: Server, tmp_pat
 
 
 def test_a_stated_price_is_charged_where_the_endpoint_names_no_cost(server: Server, tmp_path: Path) -> None:
-    def price(prompt: int, completion: int) -> float:
-        return (prompt + completion) * 0.001
-
+    price = Price(0.001, 0.001, cached=0.0005)
     with pytest.raises(BudgetError, match=r"limits\.usd = 1 would be passed"):
-        judged(server, tmp_path, corpus(40), limits=Limits(usd=1.0), worst_cost=price, concurrency=16)
+        judged(server, tmp_path, corpus(40), limits=Limits(usd=1.0), price=price, concurrency=16)
     with CallCache(tmp_path / "calls.sqlite") as cache:
         cost = cache.paid("c").cost_usd
-    assert cost == pytest.approx(len(server.requests) * 0.105)
+    assert cost == pytest.approx(len(server.requests) * 0.085)
     assert cost <= 1.0
-    (found, *_) = judged(server, tmp_path, corpus(1), worst_cost=price)
-    assert found.usage.cost_usd == pytest.approx(0.105)
+    (found, *_) = judged(server, tmp_path, corpus(1), price=price)
+    assert found.usage.cost_usd == pytest.approx(0.085)
 
 
 def test_no_call_is_sent_when_the_time_is_up(server: Server, tmp_path: Path) -> None:
@@ -614,11 +614,11 @@ def test_an_interrupt_waits_for_the_answers_that_are_under_way(server: Server, t
 
 def test_two_processes_share_one_cache_file(server: Server, tmp_path: Path) -> None:
     server.delay_s = 0.01
-    both = [child(server, tmp_path, 60, 2) for _ in range(2)]
+    both = [child(server, tmp_path, 24, 2) for _ in range(2)]
     (one, paid_one), (two, paid_two) = (finished(process) for process in both)
     assert one == two
-    assert stored(tmp_path) == 60
-    assert 60 <= paid_one + paid_two == sum(server.answered.values())
+    assert stored(tmp_path) == 24
+    assert 24 <= paid_one + paid_two == sum(server.answered.values())
 
 
 class TwoAnswers:
@@ -663,3 +663,74 @@ def test_of_two_processes_that_pay_for_one_call_both_use_the_answer_that_is_kept
     first, second, kept, paid = asyncio.run(race())
     assert first.text == second.text == kept.text == "8"
     assert paid == 2
+
+
+def hosted(server: Server, path: Path, *, price: Price | None = None, concurrency: int = 1) -> tuple[Judgement, ...]:
+    """A judgement through dspy and its native engine, with this server in the provider's place."""
+    with CallCache(path / "calls.sqlite") as cache:
+        transport = HostedTransport("openai/gpt-4.1-mini", options={"api_base": server.url, "api_key": "SECRET"})
+        assert "SECRET" not in json.dumps(transport.identity)
+        calls = Calls(
+            transport,
+            cache=cache,
+            spend=Spend(Limits()),
+            price=price,
+            concurrency=concurrency,
+            retry=FAST,
+            give_up_after=9,
+        )
+        made = Bench(calls, run_seed=0, campaign="c")
+        try:
+            return made.judge(SCORER, corpus(1), (SEED,), phase="test")
+        finally:
+            made.close()
+
+
+def with_finish(finish: str) -> Misbehave:
+    choices = [{"message": {"content": "Score: 1"}, "finish_reason": finish}]
+    return says({"choices": choices, "usage": {"prompt_tokens": 10, "completion_tokens": 16}})
+
+
+def test_a_hosted_call_sends_what_was_asked_and_is_charged_at_the_price(server: Server, tmp_path: Path) -> None:
+    (found,) = hosted(server, tmp_path, price=Price(0.001, 0.001, cached=0.0005))
+    (sent,) = server.requests
+    assert (found.status, sent["seed"], sent["temperature"]) == ("scored", 0, 0.0)
+    assert sent.get("max_tokens", sent.get("max_completion_tokens")) == 16
+    assert found.usage.cost_usd == pytest.approx(0.085)
+    assert hosted(server, tmp_path)[0].score == found.score
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [("length", "truncated: after 0 reasoning tokens"), ("content_filter", "refused: content_filter")],
+)
+def test_a_hosted_answer_that_was_cut_off_or_refused_is_no_score(
+    server: Server, tmp_path: Path, finish: str, reason: str
+) -> None:
+    server.always = with_finish(finish)
+    (found,) = hosted(server, tmp_path)
+    assert (found.status, found.reason, found.finish) == ("failed", reason, (finish,))
+
+
+def test_hosted_failures_that_may_pass_are_tried_again_by_us_alone(server: Server, tmp_path: Path) -> None:
+    server.behaviours.extend([fails(429, Retry_After="0.1"), fails(500)])
+    start = time.monotonic()
+    (found,) = hosted(server, tmp_path)
+    assert (found.status, len(server.requests)) == ("scored", 3)
+    assert time.monotonic() - start >= 0.1
+
+
+@pytest.mark.parametrize("name", ["no JSON", "no choices", "an error with status 200"])
+def test_a_malformed_hosted_answer_is_a_failure_that_is_not_cached(server: Server, tmp_path: Path, name: str) -> None:
+    server.always = MALFORMED[name]
+    (found,) = hosted(server, tmp_path)
+    assert (found.status, len(server.requests), stored(tmp_path)) == ("failed", 3, 0)
+
+
+def test_a_parameter_that_a_hosted_model_refuses_is_an_error_that_names_it(server: Server, tmp_path: Path) -> None:
+    server.always = fails(400, "Unsupported parameter: 'temperature'")
+    with pytest.raises(CallError, match=r"openai/gpt-4\.1-mini: .*Unsupported parameter: 'temperature'") as caught:
+        hosted(server, tmp_path)
+    assert not caught.value.transient
+    assert len(server.requests) == 1

@@ -1,0 +1,149 @@
+"""Fixtures of several packages: a small plan on the bundled corpus, its lock, and a judge behind a real endpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from splits import Corpus, Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
+from students.overlap import word_overlap
+
+SIZES = {"reflect": 5, "accept": 4, "heldout": 6}
+
+
+@pytest.fixture(scope="session")
+def consults() -> Corpus:
+    """The bundled corpus."""
+    return load_bundled("consults")
+
+
+def small_lock(corpus: Corpus, path: Path, **options: Any) -> SplitLock:
+    """Commit a lock of fifteen groups with two flawed notes each."""
+    selection = Selection(groups=sum(SIZES.values()), flawed_per_group=2, seed=3)
+    commit_lock(plan_lock(corpus, sizes=SIZES, seed=3, selection=selection, **options), path)
+    return load_lock(path, corpus)
+
+
+@pytest.fixture
+def make_plan(tmp_path: Path, consults: Corpus) -> Callable[..., Path]:
+    """Write a plan file with a lock of its own; keyword arguments replace parts of the plan."""
+
+    def make(directory: str = "plan", **changes: Any) -> Path:
+        place = tmp_path / directory
+        place.mkdir()
+        small_lock(consults, place / "split.lock.json")
+        plan: dict[str, Any] = {
+            "name": "small",
+            "corpus": {"bundled": "consults"},
+            "splits": {"lock": "split.lock.json"},
+            "student": {"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "max_facts": 5},
+            "baseline": "stated-in-note",
+            "search": {"iterations": 6, "minibatch_groups": 2, "seed": 1},
+        } | changes
+        path = place / "plan.yaml"
+        path.write_text(yaml.safe_dump(plan), encoding="utf-8")
+        return path
+
+    return make
+
+
+class JudgeEndpoint:
+    """A real HTTP endpoint that judges by word overlap, counts what it answers, and can be told to misbehave.
+
+    ``before`` is called with each request's number (from 1) before it is answered; what it returns other than None is
+    sent as ``(status, body)`` instead of an answer.
+    """
+
+    def __init__(self) -> None:
+        self.answered: Counter[str] = Counter()
+        self.prompts: list[str] = []
+        self.before: Callable[[int], tuple[int, str] | None] = lambda number: None
+        self._lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                self._send(200, json.dumps({"data": [{"id": "judge"}]}))
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with outer._lock:
+                    outer.prompts.append(json.dumps(body["messages"], ensure_ascii=False))
+                    number = len(outer.prompts)
+                refused = outer.before(number)
+                if refused is not None:
+                    self._send(*refused)
+                    return
+                self._send(200, json.dumps(answer_of(body)))
+                with outer._lock:
+                    outer.answered[json.dumps(body, sort_keys=True)] += 1
+
+            def _send(self, status: int, text: str) -> None:
+                data = text.encode("utf-8")
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Address up to and with the version."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def answer_of(body: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion: the margin follows the share of the fact's words in the note, with noise that clauses lessen."""
+    user = body["messages"][-1]["content"]
+    found = re.fullmatch(r"NOTE:\n(.*)\n\nFACT: (.*)\nYes or No\?", user, re.DOTALL)
+    assert found is not None
+    clauses = body["messages"][0]["content"].count(".") - 2
+    draw = int.from_bytes(hashlib.sha256(user.encode()).digest()[:4], "big") / 2**32 - 0.5
+    margin = 4 * (word_overlap(found[2], found[1]) - 0.6) + 12 * draw / max(clauses, 1)
+    yes = -math.log1p(math.exp(-margin))
+    top = [{"token": "Yes", "logprob": yes}, {"token": "No", "logprob": yes - margin}]
+    return {
+        "model": "judge-1",
+        "choices": [
+            {
+                "finish_reason": "length",
+                "message": {"role": "assistant", "content": "Yes" if margin > 0 else "No"},
+                "logprobs": {"content": [{**top[0], "top_logprobs": top}]},
+            }
+        ],
+        "usage": {"prompt_tokens": len(user) // 4, "completion_tokens": 1},
+    }
+
+
+@pytest.fixture
+def judge_endpoint() -> Iterator[JudgeEndpoint]:
+    """A fresh endpoint on loopback."""
+    endpoint = JudgeEndpoint()
+    yield endpoint
+    endpoint.close()

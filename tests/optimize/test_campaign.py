@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from experiments import load_plan
+from lineage import canonical_state, read_events
+from lineage.errors import BudgetError, CallError, ModelError, PlanError, SealError
+from optimize import Campaign, CampaignResult
+from splits import Corpus, Selection, commit_lock, load_corpus, load_lock, plan_lock
+from splits.corpus import example_row, fact_row
+from splits.lock import _examples
+
+MakePlan = Callable[..., Path]
+
+
+def run(plan: Path, out: Path, **options: Any) -> CampaignResult:
+    loaded = load_plan(str(plan))
+    campaign = Campaign(loaded.plan, loaded.corpus, loaded.lock, out, baseline=loaded.baseline, **options)
+    return campaign.run()
+
+
+def bodies(out: Path, kind: str) -> list[Any]:
+    return [event.body for event in read_events(out / "ledger.jsonl") if event.type == kind]
+
+
+def test_a_campaign_ends_with_a_verdict_whose_hash_is_in_the_ledger(make_plan: MakePlan, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "one"
+    result = run(make_plan(), out)
+    written = json.loads((out / "verdict.json").read_text())
+    head = written.pop("ledger_head")
+    assert written == result.verdict
+    events = read_events(out / "ledger.jsonl")
+    assert head == {"count": len(events), "hash": events[-1].hash}
+    assert result.verdict["simulated"] is True
+
+
+def test_events_come_in_the_order_of_the_protocol(make_plan: MakePlan, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "one"
+    run(make_plan(), out)
+    events = read_events(out / "ledger.jsonl")
+    types = [event.type for event in events]
+    assert types[:2] == ["plan", "splits"]
+    opened = {event.body["opening"]: event.seq for event in events if event.type == "seal_opened"}
+    baseline = next(e.seq for e in events if e.type == "evaluation" and e.body["purpose"] == "baseline")
+    assert opened["baseline"] < baseline < types.index("reflection")
+    assert types.index("choice") > max(index for index, kind in enumerate(types) if kind == "outcome")
+    if "confirm" in opened:
+        assert opened["confirm"] > types.index("choice")
+    assert types[-3:] == ["verdict", "spend", "finished"]
+
+
+def test_every_proposal_is_recorded_whole_with_one_outcome(make_plan: MakePlan, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "one"
+    run(make_plan(), out)
+    candidates = bodies(out, "candidate")
+    outcomes = bodies(out, "outcome")
+    assert [body["kind"] for body in candidates] == ["seed"] + ["mutation"] * 6
+    assert [body["candidate"] for body in outcomes] == [body["candidate"] for body in candidates[1:]]
+    assert {body["outcome"] for body in outcomes} <= {"accepted", "rejected", "invalid"}
+    for body in outcomes:
+        if body["outcome"] == "rejected":
+            assert sum(body["child_rewards"].values()) <= sum(body["parent_rewards"].values())
+        if body["outcome"] == "accepted":
+            assert sum(body["child_rewards"].values()) > sum(body["parent_rewards"].values())
+
+
+def test_a_second_run_pays_nothing_and_adds_no_campaign_event(make_plan: MakePlan, tmp_path: Path) -> None:
+    plan, out = make_plan(), tmp_path / "runs" / "one"
+    first = run(plan, out)
+    before = canonical_state(read_events(out / "ledger.jsonl"))
+    second = run(plan, out)
+    assert first.paid > 0
+    assert second.paid == second.cached == 0
+    assert second.verdict == first.verdict
+    assert canonical_state(read_events(out / "ledger.jsonl")) == before
+
+
+def test_a_new_run_directory_finds_every_call_in_the_cache(make_plan: MakePlan, tmp_path: Path) -> None:
+    run(make_plan("a"), tmp_path / "runs" / "one")
+    again = run(make_plan("b"), tmp_path / "runs" / "two")
+    assert again.paid == 0
+    assert again.cached > 0
+    one, two = (canonical_state(read_events(tmp_path / "runs" / name / "ledger.jsonl")) for name in ("one", "two"))
+    # The two locks differ in nothing but the second in which they were committed.
+    locks = [json.loads((tmp_path / name / "split.lock.json").read_text()) for name in ("a", "b")]
+    assert (one == two) == (locks[0] == locks[1])
+
+
+def test_a_search_that_may_propose_nothing_says_that_nothing_was_found(make_plan: MakePlan, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "none"
+    result = run(make_plan(search={"iterations": 0, "minibatch_groups": 2, "seed": 1}), out)
+    assert result.verdict["decision"] == "nothing-found"
+    assert [body["opening"] for body in bodies(out, "seal_opened")] == ["baseline"]
+    assert not (out / "prompt.md").exists()
+
+
+def test_no_prompt_file_is_written_unless_the_gate_passed(make_plan: MakePlan, tmp_path: Path) -> None:
+    refused = run(make_plan("strict", gate={"rule": "lower-bound", "margin": 0.9}), tmp_path / "runs" / "strict")
+    assert refused.verdict["decision"] in ("refuse", "nothing-found")
+    assert not (refused.directory / "prompt.md").exists()
+
+
+def test_a_pass_writes_the_prompt_with_its_verdict_and_intervals(make_plan: MakePlan, tmp_path: Path) -> None:
+    guardrails = {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None}
+    plan = make_plan("loose", gate={"rule": "point", "margin": -1.0}, guardrails=guardrails)
+    passed = run(plan, tmp_path / "runs" / "loose")
+    assert passed.verdict["decision"] == "emit"
+    text = (passed.directory / "prompt.md").read_text()
+    assert text.startswith("---\n")
+    for field in ("verdict:", "heldout_interval:", "threshold:", "split_lock:", "corpus:", "simulated: true"):
+        assert field in text
+    winner = next(b for b in bodies(passed.directory, "candidate") if b["candidate"] == passed.verdict["winner"])
+    assert text.rstrip().endswith(winner["texts"]["instruction"])
+
+
+def test_an_exploratory_campaign_emits_nothing_even_where_the_rule_passes(make_plan: MakePlan, tmp_path: Path) -> None:
+    guardrails = {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None}
+    plan = make_plan("loose", gate={"rule": "point", "margin": -1.0}, guardrails=guardrails)
+    result = run(plan, tmp_path / "runs" / "loose", exploratory="a look around")
+    assert result.verdict["decision"] == "refuse"
+    assert result.verdict["confirmatory"] is False
+    assert "a look around" in result.verdict["reason"]
+    assert not (result.directory / "prompt.md").exists()
+
+
+def test_a_run_directory_of_another_plan_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "one"
+    run(make_plan("a"), out)
+    other = make_plan("b", search={"iterations": 2, "minibatch_groups": 1, "seed": 9})
+    with pytest.raises(PlanError, match=r"holds a campaign of another plan.*--out"):
+        run(other, out)
+
+
+def test_a_missing_model_file_is_an_error_before_any_work(
+    make_plan: MakePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDGATE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("HOLDGATE_MODELS", raising=False)
+    student = {"shape": "per-fact", "model": {"local": "qwen2.5-coder-0.5b-instruct"}, "prompt_cache": "exact"}
+    with pytest.raises(ModelError, match="holdgate model fetch"):
+        run(make_plan(student=student), tmp_path / "runs" / "one")
+
+
+def test_an_unreachable_endpoint_is_an_error_before_any_work(make_plan: MakePlan, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "one"
+    model = {"endpoint": "http://127.0.0.1:9/v1", "name": "judge"}
+    with pytest.raises(CallError, match="cannot be reached"):
+        run(make_plan(student={"shape": "per-fact", "model": model}), out)
+    assert read_events(out / "ledger.jsonl") == ()
+
+
+def test_a_dollar_limit_on_a_model_without_a_price_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"limits\.usd has no effect"):
+        run(make_plan(limits={"usd": 1.0}), tmp_path / "runs" / "one")
+
+
+def test_a_limit_stops_the_campaign_and_a_higher_one_goes_on_in_a_new_directory_without_paying_twice(
+    make_plan: MakePlan, tmp_path: Path
+) -> None:
+    with pytest.raises(BudgetError, match=r"limits\.calls = 100 would be passed"):
+        run(make_plan("a", limits={"calls": 100}), tmp_path / "runs" / "one")
+    stopped = [e for e in read_events(tmp_path / "runs" / "one" / "ledger.jsonl") if e.type == "stopped"]
+    assert len(stopped) == 1
+    whole = run(make_plan("b"), tmp_path / "elsewhere" / "whole")
+    rest = run(make_plan("c"), tmp_path / "runs" / "two")
+    assert rest.paid == whole.paid - 100
+
+
+class TestWithAnEndpoint:
+    @staticmethod
+    def student(url: str) -> dict[str, Any]:
+        model = {"endpoint": url, "name": "judge", "concurrency": 4}
+        return {"shape": "per-fact", "model": model, "max_facts": 5}
+
+    def test_confirm_judges_winner_and_baseline_anew_and_interleaved(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        out = tmp_path / "runs" / "one"
+        result = run(make_plan(student=self.student(judge_endpoint.url)), out)
+        confirm = [body for body in bodies(out, "evaluation") if body["purpose"] == "confirm"]
+        assert result.verdict["decision"] != "nothing-found", "the scripted judge rewards longer instructions"
+        assert [len(body["candidates"]) for body in confirm] == [2]
+        assert confirm[0]["replicates"] == [1]
+        assert {name: row["pairs"] for name, row in result.verdict["heldout"].items() if row} != {}
+
+    def test_no_text_of_the_heldout_split_reaches_a_minibatch_or_a_reflector(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any, consults: Corpus
+    ) -> None:
+        """Every held-out document carries a marker of its own, and so does every accept one."""
+        plan = make_plan(student=self.student(judge_endpoint.url))
+        marked, lock_path = mark_corpus(consults, plan)
+        out = tmp_path / "runs" / "one"
+        run(plan, out)
+        lock = load_lock(lock_path, marked)
+        everything = (out / "ledger.jsonl").read_text()
+        reflections = [json.dumps(body) for body in bodies(out, "reflection")]
+        assert reflections
+        for split in ("accept", "heldout"):
+            for example in _examples(lock, marked, split):
+                marker = f"marker-{example.id}-"
+                assert any(marker in prompt for prompt in judge_endpoint.prompts), "the marker is in what was judged"
+                assert marker not in everything
+        by_phase = phases_of(out, judge_endpoint.prompts)
+        held = {f"marker-{example.id}-" for example in _examples(lock, marked, "heldout")}
+        assert not any(marker in prompt for prompt in by_phase["search"] for marker in held)
+
+    def test_a_transient_fault_costs_a_retry_and_no_judgement(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        judge_endpoint.before = lambda number: (503, "busy") if number % 50 == 7 else None
+        out = tmp_path / "runs" / "one"
+        run(make_plan(student=self.student(judge_endpoint.url)), out)
+        assert all(body["failed"] == 0 for body in bodies(out, "evaluation"))
+        assert max(judge_endpoint.answered.values()) <= 2, "a second replicate is the only reason to ask again"
+
+    def test_an_endpoint_that_dies_stops_the_campaign_which_then_goes_on(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        plan, out = make_plan(student=self.student(judge_endpoint.url)), tmp_path / "runs" / "one"
+        judge_endpoint.before = lambda number: (400, "no such model") if number > 120 else None
+        with pytest.raises(CallError, match="400"):
+            run(plan, out)
+        judge_endpoint.before = lambda number: None
+        run(plan, out)
+        assert max(judge_endpoint.answered.values()) <= 2, "a second replicate is the only reason to ask again"
+
+
+def mark_corpus(corpus: Corpus, plan: Path) -> tuple[Corpus, Path]:
+    """Write a copy of the corpus in which every document says its own marker, and point the plan at it."""
+    marked = [dataclasses.replace(ex, document=f"marker-{ex.id}- {ex.document}", residual=()) for ex in corpus.examples]
+    place = plan.parent
+    lines = [json.dumps(example_row(example)) for example in marked]
+    (place / "corpus.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    facts = [json.dumps(fact_row(fact)) for found in corpus.facts.values() for fact in found]
+    (place / "facts.jsonl").write_text("\n".join(facts) + "\n", encoding="utf-8")
+    written = load_corpus(place / "corpus.jsonl", facts=place / "facts.jsonl")
+    lock = place / "marked.lock.json"
+    sizes = {"reflect": 5, "accept": 4, "heldout": 6}
+    commit_lock(plan_lock(written, sizes=sizes, seed=3, selection=Selection(15, 2, 3)), lock)
+    data = yaml.safe_load(plan.read_text())
+    data["corpus"] = {"path": "corpus.jsonl", "facts": "facts.jsonl"}
+    data["splits"] = {"lock": "marked.lock.json"}
+    plan.write_text(yaml.safe_dump(data))
+    return written, lock
+
+
+def phases_of(out: Path, prompts: list[str]) -> dict[str, list[str]]:
+    """Prompts by phase: the counts of judgements say how many calls each evaluation made."""
+    found: dict[str, list[str]] = {"before": [], "search": [], "after": []}
+    phase, at = "before", 0
+    for event in read_events(out / "ledger.jsonl"):
+        if event.type == "reflection":
+            phase = "search"
+        if event.type == "choice":
+            phase = "after"
+        if event.type == "evaluation":
+            path = out / "judgements" / f"{event.body['segment']['name']}.jsonl"
+            calls = sum(json.loads(line)["volatile"]["paid"] for line in path.read_text().splitlines())
+            found[phase] += prompts[at : at + calls]
+            at += calls
+    assert at == len(prompts), "every prompt belongs to an evaluation"
+    return found
+
+
+@pytest.mark.integration
+def test_a_campaign_killed_at_random_moments_pays_nothing_twice_and_ends_in_the_same_state(
+    make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+) -> None:
+    student = TestWithAnEndpoint.student(judge_endpoint.url)
+    plan = make_plan(student=student)
+    lock = plan.parent / "split.lock.json"
+    whole = tmp_path / "whole" / "run"
+    run(plan, whole)
+    expected = dict(judge_endpoint.answered)
+    register = lock.with_name("split.lock.register.jsonl")
+    register.unlink(missing_ok=True)
+
+    total = len(judge_endpoint.prompts)
+    judge_endpoint.answered.clear()
+    judge_endpoint.prompts.clear()
+    points = iter(sorted(random.Random(5).sample(range(20, total - 20), 5)))
+    out = tmp_path / "killed" / "run"
+    command = [sys.executable, "-c", RUNNER, str(plan), str(out)]
+    children: list[subprocess.Popen[bytes]] = []
+    next_point = [next(points)]
+
+    def kill_at_points(number: int) -> None:
+        if number == next_point[0]:
+            next_point[0] = next(points, -1)
+            os.kill(children[-1].pid, signal.SIGKILL)
+
+    judge_endpoint.before = kill_at_points
+    for _ in range(10):
+        children.append(subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        _, said = children[-1].communicate(timeout=120)
+        if children[-1].returncode == 0:
+            break
+        assert children[-1].returncode == -signal.SIGKILL, said.decode()
+    kills = len(children) - 1
+    assert kills == 5
+    assert canonical_state(read_events(out / "ledger.jsonl")) == canonical_state(read_events(whole / "ledger.jsonl"))
+    assert set(judge_endpoint.answered) == set(expected)
+    # A call that was answered while its process died cannot be known to it: at most the calls in flight at a kill.
+    paid_again = sum(judge_endpoint.answered[key] - count for key, count in expected.items())
+    assert paid_again <= 4 * kills
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from experiments import load_plan
+from optimize import Campaign
+loaded = load_plan(sys.argv[1])
+Campaign(loaded.plan, loaded.corpus, loaded.lock, Path(sys.argv[2]), baseline=loaded.baseline).run()
+"""
+
+
+def test_the_register_refuses_a_second_campaign_on_the_same_heldout_split(
+    make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+) -> None:
+    plan = make_plan(student=TestWithAnEndpoint.student(judge_endpoint.url))
+    run(plan, tmp_path / "runs" / "one")
+    with pytest.raises(SealError, match="--exploratory"):
+        run(plan, tmp_path / "runs" / "two")
+    looked = run(plan, tmp_path / "runs" / "three", exploratory="once more")
+    assert looked.verdict["comparison"] is None
