@@ -21,10 +21,11 @@ from optimize.calibration import fact_threshold
 from optimize.choice import Standing, choose, number, standing
 from optimize.engine import candidate_row, run_search
 from optimize.evaluation import Evaluation, Evaluator
-from optimize.gate import Arm, Gate, Guardrails, LowerBound, Permutation, Point, Rule
+from optimize.gate import Arm, Gate
 from optimize.models import Model, open_model
 from optimize.objectives import paired_credit
 from optimize.plan import Plan
+from optimize.planned_gate import gate_of
 from optimize.search import PoolEntry, SearchResult, SearchSpace
 from optimize.verdict import noise_floor, nothing_found_row, prompt_text, record_measures, verdict_row
 from reflectors import LlmReflector, OperatorReflector, Reflector
@@ -129,6 +130,8 @@ class Campaign:
         if plan.limits.usd is not None and self._model.price is None and plan.reflector.model is None:
             raise PlanError("limits.usd has no effect on models without a price; limit calls, tokens or wall_s instead")
         self._student = build_student(plan, self._model)
+        asked = plan.reflector.model
+        self._reflector_model = self._model if asked in (None, plan.student.model) else open_model(asked)
         if isinstance(self._student, PerFactChecker):
             missing = sorted(
                 {ex.group for s in ("reflect", "accept") for ex in split_examples(lock, corpus, s)} - set(corpus.facts)
@@ -147,6 +150,7 @@ class Campaign:
             ledger = stack.enter_context(Ledger(path, listen=self._watcher.event))
             if not any(event.type == "finished" for event in ledger.events):
                 self._model.check()
+                self._reflector_model.check()
             self._register(ledger)
             cache = stack.enter_context(CallCache(self._cache_path))
             limits = Limits(**self.plan.limits.model_dump())
@@ -163,9 +167,8 @@ class Campaign:
             )
             stack.callback(bench.close)
             try:
-                verdict = self._protocol(
-                    ledger, Evaluator(ledger, self.directory / "judgements", bench), bench, cache, spend
-                )
+                evaluator = Evaluator(ledger, self.directory / "judgements", bench)
+                verdict = self._protocol(stack, ledger, evaluator, bench, cache, spend)
             except (BudgetError, CallError) as error:
                 ledger.operational("stopped", {"reason": str(error), "paid": calls.paid})
                 raise
@@ -209,7 +212,7 @@ class Campaign:
         )
 
     def _protocol(
-        self, ledger: Ledger, evaluator: Evaluator, bench: Bench, cache: CallCache, spend: Spend
+        self, stack: ExitStack, ledger: Ledger, evaluator: Evaluator, bench: Bench, cache: CallCache, spend: Spend
     ) -> Mapping[str, Any]:
         plan = self.plan
         seal = Seal(self._corpus, self.lock, ledger, target=TARGET, exploratory=self._exploratory)
@@ -231,12 +234,13 @@ class Campaign:
         )
 
         self._watcher.phase("search")
+        reflector = self._reflector(stack, bench, cache, spend, ledger)
         space = SearchSpace(
             student=student,
             seed_candidate=seed,
             reflect=reflect,
             accept=accept,
-            reflector=self._reflector(bench, cache, spend, ledger),
+            reflector=reflector,
             forbidden=forbidden,
             iterations=plan.search.iterations,
             minibatch_groups=plan.search.minibatch_groups,
@@ -435,20 +439,15 @@ class Campaign:
         write_atomic(self.directory / "verdict.json", pretty_json({**verdict, "ledger_head": head}))
 
     def _gate(self) -> Gate:
-        plan = self.plan.gate
-        rules: dict[str, Rule] = {
-            "lower-bound": LowerBound(plan.margin),
-            "permutation": Permutation(),
-            "point": Point(plan.margin),
-        }
-        return Gate(rules[plan.rule], Guardrails(**self.plan.guardrails.model_dump()), plan.coverage, self.lock.spend)
+        return gate_of(self.plan.gate, self.plan.guardrails.model_dump(), alpha=self.lock.spend)
 
-    def _reflector(self, bench: Bench, cache: CallCache, spend: Spend, ledger: Ledger) -> Reflector:
+    def _reflector(self, stack: ExitStack, bench: Bench, cache: CallCache, spend: Spend, ledger: Ledger) -> Reflector:
         plan = self.plan.reflector
         if plan.kind == "operators":
             return OperatorReflector(self.plan.student.shape)
-        assert plan.model is not None
-        model = self._model if plan.model == self.plan.student.model else open_model(plan.model)
+        model = self._reflector_model
+        if model is not self._model:
+            stack.callback(lambda: bench.run(model.transport.aclose()))
         calls = Calls(model.transport, cache=cache, spend=spend, concurrency=1, price=model.price)
         tags = Tags(ledger.campaign, "reflector", "search")
 

@@ -33,15 +33,14 @@ class ReasoningBudget:
         if self.answer_tokens < 1:
             raise PlanError(f"budget.answer_tokens must be at least 1, got {self.answer_tokens}")
 
-    def parameters(self, *, reasoning_model: bool = False) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """What is sent to a chat endpoint for this budget."""
-        cap = "max_completion_tokens" if reasoning_model else "max_tokens"
-        sent: dict[str, Any] = {cap: self.answer_tokens}
+        sent: dict[str, Any] = {"max_tokens": self.answer_tokens}
         if self.effort != "none":
             sent["reasoning_effort"] = self.effort
         if self.thinking_tokens is not None:
             sent["thinking"] = {"type": "enabled", "budget_tokens": self.thinking_tokens}
-            sent[cap] = self.answer_tokens + self.thinking_tokens
+            sent["max_tokens"] = self.answer_tokens + self.thinking_tokens
         return sent
 
     def row(self) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
+from optimize import Campaign, parse_plan
 from splits import Corpus, Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
+from students import load_instruction
 from students.overlap import word_overlap
 
 SIZES = {"reflect": 5, "accept": 4, "heldout": 6}
@@ -56,6 +58,38 @@ def make_plan(tmp_path: Path, consults: Corpus) -> Callable[..., Path]:
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> Path:
+    """The run directory of a small simulated campaign that passed its gate, so that it has a prompt file.
+
+    Tests that write into it work on a copy. Its split lock, of two comparisons, is in ``lock.json`` beside it.
+    """
+    place = tmp_path_factory.mktemp("finished")
+    sizes = {"reflect": 6, "accept": 5, "heldout": 7}
+    selection = Selection(groups=18, flawed_per_group=3, seed=1)
+    commit_lock(plan_lock(consults, sizes=sizes, seed=1, selection=selection, comparisons=2), place / "lock.json")
+    plan = {
+        "name": "tiny",
+        "corpus": {"bundled": "consults"},
+        "splits": {"lock": "lock.json"},
+        "student": {
+            "shape": "per-fact",
+            "model": {"simulated": {"noise": 2.0}},
+            "budget": {"answer_tokens": 1},
+            "max_facts": 5,
+        },
+        "baseline": "stated-in-note",
+        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
+        "gate": {"rule": "point"},
+        "guardrails": {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None},
+    }
+    lock = load_lock(place / "lock.json", consults)
+    baseline = load_instruction("stated-in-note")
+    result = Campaign(parse_plan(plan, where="test"), consults, lock, place / "run", baseline=baseline).run()
+    assert result.verdict["decision"] == "emit"
+    return place / "run"
 
 
 class JudgeEndpoint:
@@ -119,7 +153,7 @@ class JudgeEndpoint:
 
 
 def answer_of(body: dict[str, Any]) -> dict[str, Any]:
-    """A chat completion: the margin follows the share of the fact's words in the note, with noise that clauses lessen."""
+    """A chat completion: the margin follows the share of the fact's words in the note; more clauses, less noise."""
     user = body["messages"][-1]["content"]
     found = re.fullmatch(r"NOTE:\n(.*)\n\nFACT: (.*)\nYes or No\?", user, re.DOTALL)
     assert found is not None

@@ -53,6 +53,7 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
             f"{run}: {len(errors)} errors, {len(findings) - len(errors)} remarks. "
             + ("The numbers are those of the judgements." if not errors else ""),
             highlight=False,
+            soft_wrap=True,
         )
     sys.exit(1 if errors else 0)
 

@@ -20,7 +20,7 @@ from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json
 from lineage.errors import InputError, LedgerError
 from lineage.ledger import GENESIS
 from optimize import Campaign, parse_plan
-from splits import Selection, commit_lock, load_bundled, load_lock, plan_lock
+from splits import Corpus, Selection, commit_lock, load_lock, plan_lock
 from students import load_instruction
 
 Body = dict[str, Any]
@@ -29,8 +29,7 @@ CHROMIUM = next(
 )
 
 
-def simulate(directory: Path, *, iterations: int) -> Path:
-    corpus = load_bundled("consults")
+def simulate(corpus: Corpus, directory: Path, *, iterations: int) -> Path:
     selection = Selection(groups=13, flawed_per_group=3, seed=1)
     lock = plan_lock(corpus, sizes={"reflect": 4, "accept": 4, "heldout": 5}, seed=1, selection=selection)
     commit_lock(lock, directory / "tiny.lock.json")
@@ -46,7 +45,7 @@ def simulate(directory: Path, *, iterations: int) -> Path:
                 "max_facts": 3,
             },
             "baseline": "stated-in-note",
-            "search": {"iterations": iterations, "minibatch_groups": 2, "seed": 1},
+            "search": {"iterations": iterations, "minibatch_groups": 2, "seed": 2},
         },
         where="test",
     )
@@ -56,13 +55,13 @@ def simulate(directory: Path, *, iterations: int) -> Path:
 
 
 @pytest.fixture(scope="session")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return simulate(tmp_path_factory.mktemp("searched"), iterations=6)
+def searched(consults: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return simulate(consults, tmp_path_factory.mktemp("searched"), iterations=6)
 
 
 @pytest.fixture(scope="session")
-def unsearched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return simulate(tmp_path_factory.mktemp("unsearched"), iterations=0)
+def unsearched(consults: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return simulate(consults, tmp_path_factory.mktemp("unsearched"), iterations=0)
 
 
 @pytest.fixture

@@ -14,47 +14,14 @@ from lineage.audit import audit_ledger, check_kept_head
 from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json
 from lineage.ledger import GENESIS, read_events
 from lineage.records import candidate_id
-from optimize import Campaign, parse_plan
-from splits import Selection, commit_lock, load_bundled, load_lock, plan_lock
-from students import load_instruction
 
 Rows = list[dict[str, Any]]
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small simulated campaign whose verdict is a pass, so that it has a prompt file."""
-    directory = tmp_path_factory.mktemp("audit")
-    corpus = load_bundled("consults")
-    sizes = {"reflect": 6, "accept": 5, "heldout": 7}
-    selection = Selection(groups=18, flawed_per_group=3, seed=1)
-    commit_lock(plan_lock(corpus, sizes=sizes, seed=1, selection=selection), directory / "lock.json")
-    plan = {
-        "name": "tiny",
-        "corpus": {"bundled": "consults"},
-        "splits": {"lock": "lock.json"},
-        "student": {
-            "shape": "per-fact",
-            "model": {"simulated": {"noise": 2.0}},
-            "budget": {"answer_tokens": 1},
-            "max_facts": 5,
-        },
-        "baseline": "stated-in-note",
-        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
-        "gate": {"rule": "point"},
-        "guardrails": {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None},
-    }
-    lock = load_lock(directory / "lock.json", corpus)
-    baseline = load_instruction("stated-in-note")
-    result = Campaign(parse_plan(plan, where="test"), corpus, lock, directory / "run", baseline=baseline).run()
-    assert result.verdict["decision"] == "emit"
-    return directory / "run"
-
-
 @pytest.fixture
-def run(finished: Path, tmp_path: Path) -> Path:
+def run(finished_run: Path, tmp_path: Path) -> Path:
     """A copy to tamper with."""
-    return Path(shutil.copytree(finished, tmp_path / "run"))
+    return Path(shutil.copytree(finished_run, tmp_path / "run"))
 
 
 def errors(directory: Path) -> list[str]:

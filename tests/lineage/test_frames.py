@@ -11,34 +11,10 @@ import pytest
 from lineage.errors import LedgerError
 from lineage.frames import candidates_frame, judgements_frame
 from lineage.ledger import read_events
-from optimize import Campaign, parse_plan
-from splits import Selection, commit_lock, load_bundled, load_lock, plan_lock
-from students import load_instruction
 
 
-@pytest.fixture(scope="session")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("frames")
-    corpus = load_bundled("consults")
-    selection = Selection(groups=15, flawed_per_group=2, seed=1)
-    sizes = {"reflect": 5, "accept": 5, "heldout": 5}
-    commit_lock(plan_lock(corpus, sizes=sizes, seed=1, selection=selection), directory / "lock.json")
-    plan = {
-        "name": "tiny",
-        "corpus": {"bundled": "consults"},
-        "splits": {"lock": "lock.json"},
-        "student": {"shape": "per-fact", "model": {"simulated": {}}, "budget": {"answer_tokens": 1}, "max_facts": 3},
-        "baseline": "stated-in-note",
-        "search": {"iterations": 3, "seed": 1},
-    }
-    lock = load_lock(directory / "lock.json", corpus)
-    baseline = load_instruction("stated-in-note")
-    Campaign(parse_plan(plan, where="test"), corpus, lock, directory / "run", baseline=baseline).run()
-    return directory / "run"
-
-
-def test_every_proposal_is_a_row_with_its_whole_text(run: Path) -> None:
-    events = read_events(run / "ledger.jsonl")
+def test_every_proposal_is_a_row_with_its_whole_text(finished_run: Path) -> None:
+    events = read_events(finished_run / "ledger.jsonl")
     frame = candidates_frame(events)
     proposed = [event.body for event in events if event.type == "candidate"]
     assert list(frame["candidate"]) == [body["candidate"] for body in proposed]
@@ -53,9 +29,9 @@ def test_candidates_of_no_events_are_an_empty_frame_with_columns() -> None:
     assert "outcome" in frame.columns
 
 
-def test_every_judgement_is_a_row_with_its_structure(run: Path) -> None:
-    events = read_events(run / "ledger.jsonl")
-    frame = judgements_frame(run)
+def test_every_judgement_is_a_row_with_its_structure(finished_run: Path) -> None:
+    events = read_events(finished_run / "ledger.jsonl")
+    frame = judgements_frame(finished_run)
     wanted = sum(event.body["segment"]["judgements"] for event in events if event.type == "evaluation")
     assert len(frame) == wanted
     assert set(frame["split"]) == {"reflect", "accept", "heldout"}
@@ -64,10 +40,10 @@ def test_every_judgement_is_a_row_with_its_structure(run: Path) -> None:
     assert (frame["twin"].isna() == (frame["label"] == "clean")).all()
 
 
-def test_paired_discrimination_can_be_counted_from_the_frame(run: Path) -> None:
-    events = read_events(run / "ledger.jsonl")
+def test_paired_discrimination_can_be_counted_from_the_frame(finished_run: Path) -> None:
+    events = read_events(finished_run / "ledger.jsonl")
     measured = next(event.body for event in events if event.type == "measured" and event.body["purpose"] == "baseline")
-    frame = judgements_frame(run)
+    frame = judgements_frame(finished_run)
     frame = frame[frame["purpose"] == "baseline"]
     scores = frame.set_index("example")["score"]
     omissions = frame[frame["label"] == "omission"]
@@ -75,16 +51,16 @@ def test_paired_discrimination_can_be_counted_from_the_frame(run: Path) -> None:
     assert wins == measured["measures"]["omissions"]["wins"]
 
 
-def test_no_document_is_in_the_frame(run: Path) -> None:
-    frame = judgements_frame(run)
+def test_no_document_is_in_the_frame(finished_run: Path) -> None:
+    frame = judgements_frame(finished_run)
     longest = frame.select_dtypes(exclude="number").map(lambda value: len(str(value))).max().max()
     assert longest <= 64  # a hash
 
 
-def test_a_damaged_segment_is_refused(run: Path, tmp_path: Path) -> None:
+def test_a_damaged_segment_is_refused(finished_run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "run"
     (copy / "judgements").mkdir(parents=True)
-    (copy / "ledger.jsonl").write_bytes((run / "ledger.jsonl").read_bytes())
+    (copy / "ledger.jsonl").write_bytes((finished_run / "ledger.jsonl").read_bytes())
     with pytest.raises(LedgerError, match="is missing"):
         judgements_frame(copy)
 

@@ -18,8 +18,7 @@ from lineage.errors import HoldgateError, LedgerError
 from lineage.ledger import Event, read_events
 from lineage.mirror import MirrorError, MlflowMirror, sync
 from optimize import Campaign, parse_plan
-from splits import Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
-from splits.corpus import Corpus
+from splits import Corpus, SplitLock, load_lock
 from students import load_instruction
 
 pytestmark = pytest.mark.integration
@@ -45,20 +44,12 @@ class Follower:
 
 
 @pytest.fixture(scope="session")
-def corpus() -> Corpus:
-    return load_bundled("consults")
+def lock(consults: Corpus, finished_run: Path) -> SplitLock:
+    return load_lock(finished_run.parent / "lock.json", consults)
 
 
 @pytest.fixture(scope="session")
-def lock(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> SplitLock:
-    path = tmp_path_factory.mktemp("lock") / "lock.json"
-    selection = Selection(groups=18, flawed_per_group=3, seed=1)
-    commit_lock(plan_lock(corpus, sizes={"reflect": 6, "accept": 5, "heldout": 7}, seed=1, selection=selection), path)
-    return load_lock(path, corpus)
-
-
-@pytest.fixture(scope="session")
-def campaign(corpus: Corpus, lock: SplitLock) -> Callable[[Path, Follower], Any]:
+def campaign(consults: Corpus, lock: SplitLock) -> Callable[[Path, Follower], Any]:
     plan = {
         "name": "tiny",
         "corpus": {"bundled": "consults"},
@@ -72,7 +63,7 @@ def campaign(corpus: Corpus, lock: SplitLock) -> Callable[[Path, Follower], Any]
     def run(directory: Path, follower: Follower) -> Any:
         return Campaign(
             parse_plan(plan, where="test"),
-            corpus,
+            consults,
             lock,
             directory,
             baseline=load_instruction("stated-in-note"),
@@ -219,9 +210,9 @@ def test_measures_are_metrics(store: Path) -> None:
     assert not any(name.startswith("heldout.accept") for run in runs_of(store) for name in run.data.metrics)
 
 
-def test_no_heldout_or_accept_text_is_in_the_store(store: Path, corpus: Corpus, lock: SplitLock) -> None:
+def test_no_heldout_or_accept_text_is_in_the_store(store: Path, consults: Corpus, lock: SplitLock) -> None:
     hidden = {group for split in ("accept", "heldout") for group in lock.splits[split]}
-    texts = [example.document[:200] for example in corpus.examples if example.group in hidden]
+    texts = [example.document[:200] for example in consults.examples if example.group in hidden]
     written = "\n".join(path.read_text() for path in (store / "mlflow-artifacts").rglob("*") if path.is_file())
     assert written
     assert not any(text in written for text in texts)
@@ -408,8 +399,8 @@ def test_a_server_that_is_gone_is_an_error_without_its_password(empty: Path) -> 
 def test_no_password_is_kept_in_the_run_directory(empty: Path) -> None:
     events = events_of(empty)
     mirror = MlflowMirror("http://me:secret@127.0.0.1:9", experiment=EXPERIMENT, directory=empty / "run")
-    mirror._state["mirrored"] = len(events)
-    mirror._keep_state()
+    mirror._store.state["mirrored"] = len(events)
+    mirror._store.keep()
     assert "secret" not in (empty / "run" / "mlflow.json").read_text()
 
 

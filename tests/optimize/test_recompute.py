@@ -17,8 +17,7 @@ from lineage.ledger import GENESIS
 from lineage.records import stable
 from optimize import Campaign, parse_plan
 from optimize.recompute import audit_numbers, differences, load_run, recompute_verdict, recorded_pool
-from splits import Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
-from splits.corpus import Corpus
+from splits import Corpus, SplitLock, load_lock
 from students import load_instruction
 
 Rows = list[dict[str, Any]]
@@ -27,22 +26,11 @@ WHOLE_NOTE = {"shape": "whole-note", "model": {"simulated": {"noise": 2.0}}, "sa
 
 
 @pytest.fixture(scope="session")
-def corpus() -> Corpus:
-    return load_bundled("consults")
+def lock(consults: Corpus, finished_run: Path) -> SplitLock:
+    return load_lock(finished_run.parent / "lock.json", consults)
 
 
-@pytest.fixture(scope="session")
-def lock(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> SplitLock:
-    path = tmp_path_factory.mktemp("lock") / "lock.json"
-    selection = Selection(groups=18, flawed_per_group=3, seed=1)
-    sizes = {"reflect": 6, "accept": 5, "heldout": 7}
-    commit_lock(plan_lock(corpus, sizes=sizes, seed=1, selection=selection, comparisons=2), path)
-    return load_lock(path, corpus)
-
-
-def campaign(
-    directory: Path, corpus: Corpus, lock: SplitLock, *, exploratory: str | None = "a test", **more: Any
-) -> Path:
+def campaign(directory: Path, corpus: Corpus, lock: SplitLock, **more: Any) -> Path:
     plan = {
         "name": "tiny",
         "corpus": {"bundled": "consults"},
@@ -54,18 +42,13 @@ def campaign(
         **more,
     }
     baseline = load_instruction("stated-in-note")
-    Campaign(parse_plan(plan, where="test"), corpus, lock, directory, baseline=baseline, exploratory=exploratory).run()
+    Campaign(parse_plan(plan, where="test"), corpus, lock, directory, baseline=baseline, exploratory="a test").run()
     return directory
 
 
-@pytest.fixture(scope="session")
-def finished(corpus: Corpus, lock: SplitLock, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return campaign(tmp_path_factory.mktemp("recompute") / "run", corpus, lock, exploratory=None)
-
-
 @pytest.fixture
-def run(finished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished, tmp_path / "run"))
+def run(finished_run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished_run, tmp_path / "run"))
 
 
 def errors(directory: Path) -> list[str]:
@@ -120,9 +103,9 @@ def test_the_verdict_is_computed_again_exactly(run: Path) -> None:
     ids=["margin", "minimum", "share", "whole-note", "replicates", "permutation", "lower-bound", "no-search"],
 )
 def test_campaigns_of_every_kind_are_computed_again(
-    more: dict[str, Any], corpus: Corpus, lock: SplitLock, tmp_path: Path
+    more: dict[str, Any], consults: Corpus, lock: SplitLock, tmp_path: Path
 ) -> None:
-    directory = campaign(tmp_path / "run", corpus, lock, **more)
+    directory = campaign(tmp_path / "run", consults, lock, **more)
     assert errors(directory) == []
     assert [found.words for found in audit_ledger(directory) if found.severity != "info"] == []
 

@@ -23,10 +23,6 @@ def test_thinking_tokens_do_not_eat_the_answer_tokens() -> None:
     assert sent == {"max_tokens": 1050, "thinking": {"type": "enabled", "budget_tokens": 1000}}
 
 
-def test_a_reasoning_model_is_sent_max_completion_tokens() -> None:
-    assert ReasoningBudget(answer_tokens=7).parameters(reasoning_model=True) == {"max_completion_tokens": 7}
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -1,0 +1,86 @@
+"""The whole audit, which begins with the chain of events and its head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lineage.audit.files import check_evaluations, check_examples, check_registered
+from lineage.audit.protocol import check_lineage, check_openings, check_order
+from lineage.audit.record import Finding, RunRecord
+from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
+from lineage.errors import LedgerError
+from lineage.ledger import OPERATIONAL, _read, check_head
+
+
+def audit_ledger(directory: Path) -> list[Finding]:
+    """Check everything in a run directory that needs no recomputation of numbers.
+
+    Returns:
+        Findings in the order of the checks; without an ``error`` among them the directory is what its ledger says.
+    """
+    path = directory / "ledger.jsonl"
+    if not path.is_file():
+        return [Finding("error", "ledger.jsonl", "there is no ledger", "give the run directory of a campaign")]
+    try:
+        events, torn = _read(path)
+    except LedgerError as error:
+        return [Finding("error", "ledger.jsonl", str(error))]
+    run = RunRecord(directory, events)
+    found = list(_head(run, path, torn=torn))
+    for check in (
+        check_registered,
+        check_examples,
+        check_order,
+        check_openings,
+        check_evaluations,
+        check_lineage,
+        check_choice,
+        check_verdict,
+        check_prompt,
+        check_state,
+    ):
+        found += _guarded(check, run)
+    return found
+
+
+def check_kept_head(directory: Path, head: str) -> list[Finding]:
+    """Whether a head hash that was kept elsewhere is in the chain: what no rewrite of the whole directory can fake."""
+    try:
+        events, _ = _read(directory / "ledger.jsonl")
+    except LedgerError as error:
+        return [Finding("error", "ledger.jsonl", str(error))]
+    for event in events:
+        if event.hash == head.strip().lower():
+            words = f"the kept head is event seq {event.seq}: it and everything before it is as it was"
+            return [Finding("info", f"seq {event.seq}", words, "nothing to do")]
+    words = f"the kept head {head} is the hash of no event: the ledger was rewritten, or the head is another campaign's"
+    return [Finding("error", "ledger.jsonl", words)]
+
+
+def _guarded(check: Callable[[RunRecord], Iterator[Finding]], run: RunRecord) -> list[Finding]:
+    """The findings of one check; a body that lacks what its type must have is a finding too."""
+    found: list[Finding] = []
+    try:
+        found.extend(check(run))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        checked = check.__name__.removeprefix("check_")
+        words = f"a record does not have the form it must have ({checked}: {error!r})"
+        found.append(Finding("error", "ledger.jsonl", words))
+    return found
+
+
+def _head(run: RunRecord, path: Path, *, torn: bool) -> Iterator[Finding]:
+    if torn:
+        words = f"the last line (seq {len(run.events)}) has no terminator: a process was killed while writing it"
+        yield Finding("warning", "ledger.jsonl", words, "resume the campaign, which repairs it")
+    try:
+        check_head(path, run.events)
+    except LedgerError as error:
+        try:
+            check_head(path, run.events, repairing=True)
+        except LedgerError:
+            yield Finding("error", "ledger.head.json", str(error))
+        else:
+            killed = not run.finished or run.events[-1].type in OPERATIONAL
+            yield Finding("warning" if killed else "error", "ledger.head.json", str(error), "resume the campaign")

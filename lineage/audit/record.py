@@ -1,0 +1,57 @@
+"""What an audit reads and what it says: a run directory whose chain holds, and findings about its places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from lineage.ledger import OPERATIONAL, Event
+
+Severity = Literal["error", "warning", "info"]
+RESTORE: Final = "restore the run directory from a copy; if there is none, do not rely on its result"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an audit found at one place, and what to do. No finding is not a proof: see the head kept elsewhere."""
+
+    severity: Severity
+    place: str
+    words: str
+    remedy: str = RESTORE
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """A run directory whose chain holds, and the lookups that the checks share.
+
+    Two of them are filled by the checks, in their order: ``examples`` by that of the example list, ``candidates`` by
+    that of the lineage.
+    """
+
+    directory: Path
+    events: tuple[Event, ...]
+    steps: tuple[Event, ...] = ()
+    finished: bool = False
+    plan: Event | None = None
+    candidates: dict[str, Event] = field(default_factory=dict)
+    examples: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.steps = tuple(event for event in self.events if event.type not in OPERATIONAL)
+        self.finished = any(event.type == "finished" for event in self.steps)
+        self.plan = self.steps[0] if self.steps and self.steps[0].type == "plan" else None
+
+    def all(self, kind: str) -> list[Event]:
+        """The events of one type, in order."""
+        return [event for event in self.steps if event.type == kind]
+
+    def first(self, kind: str) -> Event | None:
+        """The first event of a type."""
+        return next((event for event in self.steps if event.type == kind), None)
+
+    def text(self, name: str) -> str | None:
+        """The text of a file in the directory; None where there is none."""
+        path = self.directory / name
+        return path.read_bytes().decode("utf-8") if path.is_file() else None

@@ -1,0 +1,82 @@
+"""The numbers of single judgements: document scores from verdicts or answers, and verdicts at the threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from statistics import fmean
+from typing import Any, Final
+
+from lineage.audit import Finding
+from lineage.records import Judgement
+from lineage.segments import read_segment
+from optimize.calibration import fact_threshold
+from optimize.choice import number
+from optimize.recompute.comparing import REMEDY, compared
+from optimize.recompute.recorded import RecordedRun, nearest
+from students import WholeNoteScorer
+from students.parsing import Unread, parse_score
+
+ROUNDED: Final = 0.5e-3 + 1e-6
+"""Half a unit in the last place of a stored soft score, and of the six decimals it is computed again from."""
+
+
+def check_scores(run: RecordedRun) -> Iterator[Finding]:
+    """Document scores from the per-fact verdicts, or from the answers."""
+    student = run.plan["student"]
+    scored = _per_fact_score if student["shape"] == "per-fact" else _whole_note_score
+    for event in run.all("evaluation"):
+        for judgement in read_segment(run.directory / "judgements", event.body["segment"]):
+            if judgement.score is None:
+                continue
+            value = scored(judgement, student)
+            if value is None or abs(value - judgement.score) > ROUNDED:
+                place = f"judgements/{event.body['segment']['name']}.jsonl"
+                words = f"score of {judgement.example}: recorded {judgement.score!r}, computed {value!r}"
+                yield Finding("error", place, words, REMEDY)
+
+
+def check_calibration(run: RecordedRun) -> Iterator[Finding]:
+    """The threshold set on accept, and the verdicts that were read at it."""
+    for event in run.all("calibration"):
+        (raw,) = run.evaluations(nearest(run, event, "calibrate"))
+        threshold = fact_threshold(raw)
+        computed = {
+            "threshold": threshold.threshold,
+            "balanced_accuracy": number(threshold.balanced_accuracy),
+            "n_present": threshold.n_present,
+            "n_absent": threshold.n_absent,
+        }
+        yield from compared(event, dict(event.body), computed)
+        for later in run.all("evaluation"):
+            if later.seq < event.seq:
+                continue
+            for judgement in read_segment(run.directory / "judgements", later.body["segment"]):
+                # P(yes) is stored with six decimals and was compared before it was rounded.
+                wrong = [v for v in judgement.facts if v.present != (v.p_yes >= threshold.threshold)]
+                if any(abs(verdict.p_yes - threshold.threshold) > 1e-6 for verdict in wrong):
+                    place = f"judgements/{later.body['segment']['name']}.jsonl"
+                    yield Finding(
+                        "error", place, f"verdicts of {judgement.example} are not those at the threshold", REMEDY
+                    )
+
+
+def _per_fact_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
+    facts = judgement.facts
+    if not facts:
+        return None
+    if student["aggregator"] == "share":
+        return float(Fraction(sum(verdict.present for verdict in facts), len(facts)))
+    if student["aggregator"] == "margin":
+        return 1 / (1 + math.exp(-fmean(verdict.margin for verdict in facts)))
+    values = [verdict.p_yes for verdict in facts]
+    return min(values) if student["aggregator"] == "minimum" else fmean(values)
+
+
+def _whole_note_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
+    if len(judgement.raw) != student["samples"]:
+        return None
+    read = [parse_score(text, scale=int(WholeNoteScorer.scale)) for text in judgement.raw]
+    values = [value for value in read if not isinstance(value, Unread)]
+    return float(sum(values, Fraction(0)) / len(values)) if len(values) == len(read) else None

@@ -1,0 +1,130 @@
+"""The audit of every number: measures, outcomes, choice and verdict, beside the judgements' own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lineage._version import __version__
+from lineage.audit import Finding
+from lineage.errors import HoldgateError, LedgerError
+from lineage.ledger import Event
+from lineage.records import VOLATILE
+from optimize.choice import choose
+from optimize.evaluation import Evaluation
+from optimize.objectives import coverage
+from optimize.recompute.comparing import compared
+from optimize.recompute.judgements import check_calibration, check_scores
+from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded_pool, rewards_of
+from optimize.recompute.verdict import recompute_verdict
+from optimize.verdict import measures_row
+
+
+def audit_numbers(directory: Path) -> list[Finding]:
+    """Compute every number of a run again and compare it with the recorded one.
+
+    Returns:
+        An ``error`` for each number that differs, naming where it stands; and one ``info`` with what was compared.
+    """
+    try:
+        run = load_run(directory)
+    except HoldgateError as error:
+        return [Finding("error", "ledger.jsonl", f"the numbers were not computed again: {error}")]
+    found: list[Finding] = []
+    checks: tuple[Callable[[RecordedRun], Iterator[Finding]], ...] = (
+        check_scores,
+        check_calibration,
+        check_measured,
+        check_outcomes,
+        check_chosen,
+        check_decided,
+    )
+    for check in checks:
+        try:
+            found.extend(check(run))
+        except (HoldgateError, KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
+            checked = check.__name__.removeprefix("check_")
+            words = f"the numbers of {checked} could not be computed again: {error!r}"
+            found.append(Finding("error", "ledger.jsonl", words))
+    kinds = ("evaluation", "calibration", "measured", "outcome", "choice", "verdict")
+    counts = ", ".join(f"{len(run.all(kind))} {kind}" for kind in kinds)
+    overlap = "; word overlap needs the documents and was not computed again" if run.all("word_overlap") else ""
+    return [*found, Finding("info", "ledger.jsonl", f"computed again: {counts}{overlap}", "nothing to do")]
+
+
+def check_measured(run: RecordedRun) -> Iterator[Finding]:
+    """Measures of a candidate on accept or held-out examples."""
+    for event in run.all("measured"):
+        yield from compared(event, event.body["measures"], measures_row(_heldout(run, event)))
+
+
+def check_outcomes(run: RecordedRun) -> Iterator[Finding]:
+    """Rewards of parent and child on the minibatch, and what they decide."""
+    for event in run.all("outcome"):
+        body = event.body
+        reflection = next(e for e in reversed(run.all("reflection")) if e.seq < event.seq)
+        minibatch = [
+            later
+            for later in run.all("evaluation")
+            if reflection.seq < later.seq < event.seq and later.body["purpose"] == "minibatch"
+        ]
+        if not minibatch:
+            yield from compared(
+                event, [body["parent_rewards"], body["child_rewards"], body["outcome"]], [{}, {}, "invalid"]
+            )
+            continue
+        (after,) = run.evaluations(minibatch[-1])
+        (before,) = run.evaluations(nearest(run, reflection, "minibatch", candidate=reflection.body["parent"]))
+        child, parent = rewards_of(run, after), rewards_of(run, before)
+        common = sorted(child.keys() & parent.keys())
+        child, parent = {name: child[name] for name in common}, {name: parent[name] for name in common}
+        yield from compared(event, body["child_rewards"], child)
+        yield from compared(event, body["parent_rewards"], parent)
+        # In order of ids, as the search sums them: the order decides ties in the last bit.
+        gain = sum(child.values()) - sum(parent.values())
+        said = f"minibatch reward {gain:+.4f}"
+        if coverage(len(common), len(after.examples)) < run.plan["gate"]["coverage"]:
+            yield from compared(event, body["outcome"], "invalid")
+        elif not sum(child.values()) > sum(parent.values()):
+            yield from compared(event, [body["outcome"], body["reason"]], ["rejected", said])
+        elif body["outcome"] != "invalid":
+            yield from compared(event, [body["outcome"], body["reason"]], ["accepted", said])
+
+
+def check_chosen(run: RecordedRun) -> Iterator[Finding]:
+    """The ranking of the pool, its winner, and the counts beside it."""
+    for event in run.all("choice"):
+        result = recorded_pool(run)
+        winner, ranked = choose(result.pool)
+        leads = {entry.candidate.id: 0 for entry in result.pool}
+        for leader in (leader for leaders in result.frontier().values() for leader in leaders):
+            leads[leader] += 1
+        computed = {
+            "winner": winner.entry.candidate.id,
+            "ranking": [place.row() for place in ranked],
+            "leads": leads,
+            "accepted": len(result.pool) - 1,
+            "rejected": result.rejected,
+            "invalid": result.invalid,
+        }
+        yield from compared(event, dict(event.body), computed)
+
+
+def check_decided(run: RecordedRun) -> Iterator[Finding]:
+    """The whole verdict, and the share of alpha that its opening took."""
+    for event in run.all("verdict"):
+        written_by = run.events[0].body.get(VOLATILE, {}).get("holdgate")
+        computed = recompute_verdict(run)
+        yield from compared(event, event.body["verdict"], computed, reworded=written_by != __version__)
+        for opening in (e for e in run.all("seal_opened") if e.body["comparison"] is not None):
+            stated = {"of": opening.body["comparison"]["of"], "alpha": opening.body["comparison"]["alpha"]}
+            yield from compared(opening, stated, {"of": run.lock.comparisons, "alpha": run.lock.spend})
+
+
+def _heldout(run: RecordedRun, event: Event) -> Evaluation:
+    """The evaluation that is measured: in ``confirm`` the baseline may stand by its first measurement."""
+    for purpose in (event.body["purpose"], "baseline"):
+        for evaluation in run.evaluations(nearest(run, event, purpose)):
+            if evaluation.candidate == event.body["candidate"]:
+                return evaluation
+    raise LedgerError(f"seq {event.seq}: measures a candidate that no held-out evaluation judged")

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from lineage.errors import PlanError
+from optimize.plan import Plan, parse_plan
+
+MINIMAL: dict[str, Any] = {
+    "name": "small",
+    "corpus": {"bundled": "consults"},
+    "splits": {"lock": "split.lock.json"},
+    "student": {"shape": "per-fact", "model": {"simulated": {}}},
+    "baseline": "stated-in-note",
+    "search": {"iterations": 3},
+}
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    data = copy.deepcopy(MINIMAL)
+    *parents, last = path.split(".")
+    place = data
+    for parent in parents:
+        place = place.setdefault(parent, {})
+    place[last] = value
+    return data
+
+
+def test_a_minimal_plan_has_its_defaults_in_its_hash() -> None:
+    plan = parse_plan(MINIMAL, where="plan.yaml")
+    assert plan.row()["gate"] == {"rule": "lower-bound", "margin": 0.0, "coverage": 0.98}
+    assert plan.hash == parse_plan(changed("gate", {"rule": "lower-bound"}), where="plan.yaml").hash
+    assert plan.hash != parse_plan(changed("search.seed", 1), where="plan.yaml").hash
+
+
+def test_a_plan_is_frozen() -> None:
+    plan = parse_plan(MINIMAL, where="plan.yaml")
+    with pytest.raises(ValueError, match="frozen"):
+        plan.name = "other"  # type: ignore[misc]  # the point of the test
+
+
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [
+        ("serach", "search"),
+        ("search.iteration", "iterations"),
+        ("student.agregator", "aggregator"),
+        ("student.model.endpont", "endpoint"),
+        ("guardrails.false_alarm", "false_alarm_margin"),
+        ("limits.call", "calls"),
+    ],
+)
+def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> None:
+    with pytest.raises(PlanError, match=rf"plan\.yaml: unknown key '{path}'; did you mean '{near}'\?"):
+        parse_plan(changed(path, 1), where="plan.yaml")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("search.iterations", -1, r"search\.iterations: .*greater than or equal to 0.*got -1"),
+        ("search.iterations", "many", r"search\.iterations: .*integer.*got 'many'"),
+        ("gate.rule", "best", r"gate\.rule: .*lower-bound.*got 'best'"),
+        ("gate.coverage", 1.5, r"gate\.coverage: .*less than or equal to 1"),
+        ("student.shape", "half-note", r"student\.shape"),
+        ("student.samples", 3, r"samples has no effect on shape per-fact"),
+        ("student.prompt_cache", "on", r"prompt_cache has no effect"),
+        ("student.model", {"local": "a", "hosted": "b"}, r"exactly one of local, endpoint, hosted, simulated"),
+        ("student.model", {}, r"exactly one of .*got none"),
+        ("student.model", {"endpoint": "http://127.0.0.1:1/v1"}, r"endpoint and name go together"),
+        ("student.model", {"simulated": {}, "price": {"prompt_usd_per_million": 1}}, r"completion_usd_per_million"),
+        ("reflector", {"kind": "llm"}, r"kind llm needs a model"),
+        ("reflector", {"kind": "operators", "temperature": 1.0}, r"temperature have no effect"),
+        ("replicates", 2, r"replicates must be odd"),
+        ("corpus", {"bundled": "consults", "path": "x"}, r"either bundled, or path"),
+        ("name", "a/b", r"name: .*pattern"),
+    ],
+)
+def test_a_value_that_breaks_a_rule_is_refused_by_name(path: str, value: Any, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        parse_plan(changed(path, value), where="plan.yaml")
+
+
+def test_a_plan_that_is_no_mapping_is_refused() -> None:
+    with pytest.raises(PlanError, match="a plan is one mapping"):
+        parse_plan(["name"], where="plan.yaml")
+
+
+def test_exact_prompt_cache_needs_a_local_model() -> None:
+    model = {"endpoint": "http://127.0.0.1:1/v1", "name": "judge"}
+    data = changed("student", {"shape": "per-fact", "model": model, "prompt_cache": "exact"})
+    with pytest.raises(PlanError, match="exact needs a server that takes one call at a time"):
+        parse_plan(data, where="plan.yaml")
+
+
+def test_the_schema_describes_every_section() -> None:
+    schema = Plan.model_json_schema()
+    assert set(schema["properties"]) >= {"corpus", "splits", "student", "reflector", "search", "gate", "guardrails"}
+    assert schema["additionalProperties"] is False
