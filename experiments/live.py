@@ -38,7 +38,8 @@ class LiveView:
         self._console, self._plan, self._size = console, plan, size
         self._status: Status | None = console.status("starting") if console.is_terminal else None
         self._start = time.monotonic()
-        self._phase, self._iteration = "", 0
+        self._phase = ""
+        self._proposals = 0
         self._best: tuple[float, str] | None = None
         self._names: dict[str, str] = {}
         self._last_line = 0.0
@@ -58,7 +59,8 @@ class LiveView:
     def judged(self, progress: Progress) -> None:
         """An evaluation has come further."""
         left = self._time_left(progress)
-        iteration = f" {self._iteration}/{self._plan.search.iterations}" if self._phase == "search" else ""
+        of = self._plan.search.iterations
+        iteration = f" {min(self._proposals + 1, of)}/{of}" if self._phase == "search" else ""
         best = f" · best on accept {self._best[0]:.3f} ({self._best[1]})" if self._best else ""
         line = (
             f"{self._phase}{iteration} · judged {progress.done} of {progress.of}{best} · "
@@ -83,10 +85,11 @@ class LiveView:
             shown(event.body)
 
     def _candidate(self, body: Any) -> None:
-        self._iteration = int(body["iteration"])
-        self._names[body["candidate"]] = f"c{self._iteration:02d}" if self._iteration else "seed"
+        iteration = int(body["iteration"])
+        self._names[body["candidate"]] = f"c{iteration:02d}" if iteration else "seed"
 
     def _outcome(self, body: Any) -> None:
+        self._proposals += 1
         name = self._names[body["candidate"]]
         self._say(f"  {name} [bold]{body['outcome']}[/bold]: {body['reason']}")
 

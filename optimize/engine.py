@@ -9,25 +9,22 @@ stops the loop, and is raised when the loop is left.
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import gepa
-import numpy as np
 from gepa.core.adapter import EvaluationBatch
 from gepa.proposer.base import CandidateProposal
 from gepa.strategies.candidate_selector import ParetoCandidateSelector
-from gepa.strategies.eval_policy import FullEvaluationPolicy
 from gepa.strategies.proposal_sampling import ProposalTask
 
 from lineage.canonical import digest
 from lineage.ledger import Ledger
 from lineage.records import Candidate, candidate_id
 from optimize.evaluation import Evaluation, Evaluator
+from optimize.gepa_parts import Instance, ScoredOnly, Silent, draw_groups
 from optimize.objectives import coverage
-from optimize.search import PoolEntry, SearchResult, SearchSpace
+from optimize.search import PoolEntry, SearchResult, SearchSpace, candidate_row
 from optimize.verdict import record_measures
 from reflectors.reflector import Reflection, ReflectionRequest
 from reflectors.traces import Trace, build_traces
@@ -35,14 +32,6 @@ from reflectors.validation import invalid_reason
 from splits.corpus import Example
 
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """One example as gepa's data instance; ``split`` tells a minibatch from the accept set."""
-
-    id: str
-    split: str
 
 
 def run_search(
@@ -71,7 +60,7 @@ def run_search(
             candidate_selection_strategy="pareto",
             skip_perfect_score=False,
             stop_callbacks=search.should_stop,
-            logger=_Silent(),
+            logger=Silent(),
             track_best_outputs=False,
             cache_evaluation=False,
             use_merge=False,
@@ -93,7 +82,7 @@ class _Search:
     def __init__(self, space: SearchSpace, evaluator: Evaluator, ledger: Ledger, seed_evaluation: Evaluation) -> None:
         self.space, self._evaluator, self._ledger = space, evaluator, ledger
         self.failure: BaseException | None = None
-        self.policy = _ScoredOnly()
+        self.policy = ScoredOnly()
         self._iteration = self._call = 0
         self._seed_id = space.seed_candidate.id
         self._candidates: dict[str, Candidate] = {self._seed_id: space.seed_candidate}
@@ -132,7 +121,9 @@ class _Search:
             self._iteration, self._call = state.i + 1, 0
             selector = ParetoCandidateSelector(rng=random.Random(self._derived("parent")))  # noqa: S311 - a search
             parent = selector.select_candidate_idx(state)
-            groups = self._draw_groups()
+            groups = draw_groups(
+                self._groups, self.space.minibatch_groups, seed=self.space.seed, iteration=self._iteration
+            )
             examples = [example for group in groups for example in self.space.reflect.groups[group]]
             self._minibatch = tuple(example.id for example in examples)
             wanted = set(self._minibatch)
@@ -140,21 +131,6 @@ class _Search:
             return [ProposalTask(parent, state.program_candidates[parent], ids, trainset.fetch(ids))]
 
         return self._guarded(sample)
-
-    def _draw_groups(self) -> list[str]:
-        """Groups in shuffled epochs: each is seen once before any is seen again."""
-        size = min(self.space.minibatch_groups, len(self._groups))
-        start = (self._iteration - 1) * size
-        drawn: list[str] = []
-        while len(drawn) < size:
-            epoch, place = divmod(start + len(drawn), len(self._groups))
-            order = np.random.default_rng([self.space.seed, epoch]).permutation(len(self._groups))
-            group = self._groups[int(order[place])]
-            if group in drawn:
-                start += 1
-                continue
-            drawn.append(group)
-        return sorted(drawn)
 
     def _derived(self, purpose: str) -> int:
         return int(digest([self.space.seed, self._iteration, self._call, purpose])[:16], 16)
@@ -347,37 +323,6 @@ class _Search:
         )
 
 
-class _ScoredOnly(FullEvaluationPolicy):  # type: ignore[misc]  # gepa is not followed by the type checker
-    """Tells gepa to score a candidate on the accept examples that have a reward: failures are left out, never zero."""
-
-    def __init__(self) -> None:
-        self._expected: deque[frozenset[str]] = deque()
-
-    def expect(self, rewards: Mapping[str, float]) -> None:
-        """The next candidate that gepa evaluates has these rewards."""
-        self._expected.append(frozenset(rewards))
-
-    def get_seed_eval_batch(self, loader: Any) -> list[Any]:
-        """The examples on which the seed is scored."""
-        return self._next(loader)
-
-    def get_eval_batch(self, loader: Any, state: Any, target_program_idx: int | None = None) -> list[Any]:
-        """The examples on which the next accepted candidate is scored."""
-        del state, target_program_idx
-        return self._next(loader)
-
-    def _next(self, loader: Any) -> list[Any]:
-        wanted = self._expected.popleft()
-        return [key for key in loader.all_ids() if loader.fetch([key])[0].id in wanted]
-
-
-class _Silent:
-    """gepa's log lines hold reflect text and repeat what the ledger has; they go nowhere."""
-
-    def log(self, message: str) -> None:
-        """Drop a line."""
-
-
 def _common(proposal: CandidateProposal[Any]) -> tuple[dict[int, float], dict[int, float]]:
     """Rewards of parent and child by place in the minibatch, where both have one."""
     assert proposal.eval_before is not None
@@ -385,15 +330,3 @@ def _common(proposal: CandidateProposal[Any]) -> tuple[dict[int, float], dict[in
     before, after = proposal.eval_before.outputs, proposal.eval_after.outputs
     both = [index for index, pair in enumerate(zip(before, after, strict=True)) if None not in pair]
     return {index: before[index] for index in both}, {index: after[index] for index in both}
-
-
-def candidate_row(candidate: Candidate, operator: str | None) -> dict[str, Any]:
-    """What the ledger holds of a candidate."""
-    return {
-        "candidate": candidate.id,
-        "texts": dict(candidate.texts),
-        "kind": candidate.kind,
-        "parents": list(candidate.parents),
-        "iteration": candidate.iteration,
-        "operator": operator,
-    }

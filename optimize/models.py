@@ -12,7 +12,8 @@ from typing import Any, Final
 import httpx
 
 from lineage.errors import CallError, ModelError, PlanError
-from optimize.plan import ModelPlan
+from optimize.plan import ModelPlan, Plan
+from students import PerFactChecker, ReasoningBudget, Student, WholeNoteScorer
 from students.local import LocalServer, find_model, known_model
 from students.transport import (
     CallRequest,
@@ -159,3 +160,24 @@ def _reach(address: str, key: str | None) -> None:
 def _discard(path: Path) -> None:
     """A check has no result."""
     del path
+
+
+def build_student(plan: Plan, model: Model) -> Student:
+    """The student that a plan describes."""
+    settings = plan.student
+    budget = ReasoningBudget(**settings.budget.model_dump())
+    if settings.shape == "per-fact":
+        return PerFactChecker(
+            model=model.identity,
+            aggregator=settings.aggregator,
+            max_facts=settings.max_facts,
+            budget=budget,
+            prompt_cache=settings.prompt_cache,
+        )
+    return WholeNoteScorer(
+        model=model.identity,
+        budget=budget,
+        temperature=settings.temperature,
+        samples=settings.samples,
+        prompt_cache=settings.prompt_cache,
+    )

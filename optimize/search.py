@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from lineage.records import Candidate
 from optimize.evaluation import Evaluation
@@ -65,3 +66,15 @@ class SearchResult:
             best = max(entry.rewards[example] for entry in self.pool if example in entry.rewards)
             found[example] = tuple(e.candidate.id for e in self.pool if e.rewards.get(example) == best)
         return found
+
+
+def candidate_row(candidate: Candidate, operator: str | None) -> dict[str, Any]:
+    """What the ledger holds of a candidate."""
+    return {
+        "candidate": candidate.id,
+        "texts": dict(candidate.texts),
+        "kind": candidate.kind,
+        "parents": list(candidate.parents),
+        "iteration": candidate.iteration,
+        "operator": operator,
+    }

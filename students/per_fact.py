@@ -75,15 +75,14 @@ class PerFactChecker:
         return replace(self, threshold=threshold)
 
     def checked(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-        """The facts that are checked: the choice sees the fact list alone.
+        """The facts that are checked (see :func:`checked_facts`).
 
         Raises:
             PlanError: there are none.
         """
         if not facts:
             raise PlanError("a per-fact student needs facts for every group: give the corpus a facts file")
-        ordered = sorted(facts, key=lambda fact: not fact.core)
-        return tuple(ordered[: self.max_facts])
+        return checked_facts(facts, self.max_facts)
 
     def chain(
         self, example: Example, facts: Sequence[Fact], texts: Mapping[str, str], draw: Draw
@@ -128,3 +127,8 @@ class PerFactChecker:
         else:
             score = min(verdict.p_yes for verdict in verdicts)
         return round(score, ROUNDED)
+
+
+def checked_facts(facts: Sequence[Fact], most: int | None) -> tuple[Fact, ...]:
+    """Core facts first, then in file order, ``most`` at the most: the choice sees the fact list and no document."""
+    return tuple(sorted(facts, key=lambda fact: not fact.core)[:most])
