@@ -61,6 +61,11 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
+def json_lines(text: str) -> list[Any]:
+    """The values of JSON lines; lines end by LF alone, as texts may hold what ``str.splitlines`` also cuts at."""
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
 def pretty_json(value: Any) -> str:
     """JSON for people: sorted keys, two spaces, a final newline."""
     return _encodable(json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"

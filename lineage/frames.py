@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lineage.canonical import json_lines
 from lineage.ledger import Event, read_events
 from lineage.segments import read_segment
 from lineage.tree import tree_rows
@@ -120,6 +120,5 @@ def judgements_frame(directory: Path) -> pd.DataFrame:
 
 
 def _examples(path: Path) -> dict[str, dict[str, Any]]:
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    rows = [json.loads(line) for line in lines]
+    rows = json_lines(path.read_text(encoding="utf-8")) if path.exists() else []
     return {row["id"]: row for row in rows}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lineage.canonical import digest, digest_bytes, write_atomic
+from lineage.canonical import digest, digest_bytes, json_lines, write_atomic
 from lineage.errors import LedgerError
 from lineage.records import VOLATILE, Judgement, judgement_lines, stable
 
@@ -20,7 +19,7 @@ def write_segment(directory: Path, name: str, judgements: Sequence[Judgement]) -
     """
     text = judgement_lines(judgements)
     write_atomic(directory / f"{name}.jsonl", text)
-    rows = [json.loads(line) for line in _lines(text)]
+    rows = json_lines(text)
     return {
         "name": name,
         "judgements": len(rows),
@@ -41,9 +40,4 @@ def read_segment(directory: Path, entry: Mapping[str, Any]) -> tuple[Judgement, 
     data = path.read_bytes()
     if digest_bytes(data) != entry[VOLATILE]["sha256"]:
         raise LedgerError(f"{path}: judgements of segment {entry['name']} were edited after they were recorded")
-    return tuple(Judgement.from_row(json.loads(line)) for line in _lines(data.decode("utf-8")))
-
-
-def _lines(text: str) -> list[str]:
-    """Lines by LF alone: the raw text of a model may hold what ``str.splitlines`` also takes for line ends."""
-    return text.split("\n")[:-1]
+    return tuple(Judgement.from_row(row) for row in json_lines(data.decode("utf-8")))

@@ -95,13 +95,14 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> 
 class JudgeEndpoint:
     """A real HTTP endpoint that judges by word overlap, counts what it answers, and can be told to misbehave.
 
-    ``before`` is called with each request's number (from 1) before it is answered; what it returns other than None is
-    sent as ``(status, body)`` instead of an answer.
+    A request for the model ``writer`` gets the next of ``written``. ``before`` is called with each request's number
+    (from 1) before it is answered; what it returns other than None is sent as ``(status, body)`` instead of an answer.
     """
 
     def __init__(self) -> None:
         self.answered: Counter[str] = Counter()
         self.prompts: list[str] = []
+        self.written: list[str] = []
         self.before: Callable[[int], tuple[int, str] | None] = lambda number: None
         self._lock = threading.Lock()
         outer = self
@@ -124,7 +125,8 @@ class JudgeEndpoint:
                 if refused is not None:
                     self._send(*refused)
                     return
-                self._send(200, json.dumps(answer_of(body)))
+                answer = written_answer(outer.written.pop(0)) if body["model"] == "writer" else answer_of(body)
+                self._send(200, json.dumps(answer))
                 with outer._lock:
                     outer.answered[json.dumps(body, sort_keys=True)] += 1
 
@@ -150,6 +152,13 @@ class JudgeEndpoint:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def written_answer(text: str) -> dict[str, Any]:
+    """A chat completion with this text."""
+    message = {"role": "assistant", "content": text}
+    usage = {"prompt_tokens": 500, "completion_tokens": 50}
+    return {"model": "writer-1", "choices": [{"finish_reason": "stop", "message": message}], "usage": usage}
 
 
 def answer_of(body: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.report.arms import Arm, Judged, read_arm
 from experiments.report.proposals import Proposal, read_proposals
-from lineage.canonical import canonical_json, digest_bytes
+from lineage.canonical import canonical_json, digest_bytes, json_lines
 from lineage.errors import InputError, LedgerError
 from lineage.ledger import OPERATIONAL, Event, check_head, read_events
 from lineage.records import VOLATILE
@@ -165,7 +165,7 @@ def _examples(path: Path, recorded: str) -> tuple[Example, ...]:
     data = path.read_bytes() if path.is_file() else b""
     if digest_bytes(data) != recorded:
         raise LedgerError(f"{path}: is not the list of examples that the ledger recorded; restore it")
-    rows = [json.loads(line) for line in data.decode("utf-8").splitlines()]
+    rows = json_lines(data.decode("utf-8"))
     fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact")
     return tuple(Example(**{name: row[name] for name in fields}, source="", document="") for row in rows)
 

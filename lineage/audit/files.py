@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from lineage.audit.record import Finding, RunRecord
-from lineage.canonical import digest, digest_bytes, pretty_json
+from lineage.canonical import digest, digest_bytes, json_lines, pretty_json
 from lineage.errors import LedgerError
 from lineage.ledger import Event
 from lineage.records import Judgement, stable
@@ -41,7 +41,7 @@ def check_examples(run: RunRecord) -> Iterator[Finding]:
     if text is None or digest_bytes(text.encode("utf-8")) != splits.body["examples"]:
         yield Finding("error", "examples.jsonl", "is not the example list that the ledger recorded (edited or missing)")
         return
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = json_lines(text)
     run.examples = {row["id"]: row for row in rows}
     lock = json.loads(run.text("split.lock.json") or "{}")
     places = {name: sorted(groups) for name, groups in lock["splits"].items()}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lineage.canonical import json_lines
 from lineage.errors import LedgerError
 from lineage.ledger import OPERATIONAL, Event, read_events
 from lineage.records import Candidate
@@ -66,8 +67,8 @@ def load_run(directory: Path) -> RecordedRun:
     if not events or events[0].type != "plan":
         raise LedgerError(f"{directory}: the ledger does not begin with a plan")
     try:
-        lines = (directory / "examples.jsonl").read_text(encoding="utf-8").splitlines()
-        rows = [{key: value for key, value in json.loads(line).items() if key != "split"} for line in lines]
+        listed = json_lines((directory / "examples.jsonl").read_text(encoding="utf-8"))
+        rows = [{key: value for key, value in row.items() if key != "split"} for row in listed]
         examples = {row["id"]: Example(source="", document="", **row) for row in rows}
         lock = _lock(json.loads((directory / "split.lock.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:

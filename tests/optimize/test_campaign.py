@@ -336,3 +336,60 @@ def test_the_register_refuses_a_second_campaign_on_the_same_heldout_split(
         run(plan, tmp_path / "runs" / "two")
     looked = run(plan, tmp_path / "runs" / "three", exploratory="once more")
     assert looked.verdict["comparison"] is None
+
+
+class TestWithAReflectorModel:
+    """A judge and a reflector behind one endpoint."""
+
+    @staticmethod
+    def plan(make_plan: MakePlan, url: str, **changes: Any) -> Path:
+        reflector = {"kind": "llm", "model": {"endpoint": url, "name": "writer"}, "budget": {"answer_tokens": 300}}
+        return make_plan(student=TestWithAnEndpoint.student(url), reflector=reflector, **changes)
+
+    def test_what_the_model_writes_between_the_marks_is_the_candidate_and_its_calls_are_charged_to_it(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        judge_endpoint.written = [
+            "<instruction>Look for the fact. Check every line. Say No if none has it.</instruction>",
+            "I would write: check every line.",
+            "<instruction>Look once more. Check every line. Compare each word. Say No if none has it.</instruction>",
+        ]
+        out = tmp_path / "runs" / "one"
+        run(self.plan(make_plan, judge_endpoint.url, search={"iterations": 3, "minibatch_groups": 2}), out)
+        texts = [body["texts"]["instruction"] for body in bodies(out, "candidate")]
+        assert texts[1] == "Look for the fact. Check every line. Say No if none has it."
+        assert texts[2] == "", "an answer without marks is no prompt"
+        outcomes = bodies(out, "outcome")
+        assert outcomes[1]["outcome"] == "invalid"
+        assert "0 marked instructions" in outcomes[1]["reason"]
+        reflections = [body["reflection"] for body in bodies(out, "reflection")]
+        assert reflections[1]["answer"] == "I would write: check every line."
+        paid = bodies(out, "spend")[0]["volatile"]["paid"]
+        assert paid["reflector search"]["calls"] == 3
+
+    def test_a_prompt_that_repeats_accept_text_is_invalid(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any, consults: Corpus
+    ) -> None:
+        plan = self.plan(make_plan, judge_endpoint.url, search={"iterations": 1, "minibatch_groups": 2})
+        lock = load_lock(plan.parent / "split.lock.json", consults)
+        stolen = " ".join(_examples(lock, consults, "heldout")[0].source.split()[:30])
+        judge_endpoint.written = [f"<instruction>Look for the fact. For example: {stolen}</instruction>"]
+        out = tmp_path / "runs" / "one"
+        result = run(plan, out)
+        assert [body["outcome"] for body in bodies(out, "outcome")] == ["invalid"]
+        assert "accept or held-out text" in bodies(out, "outcome")[0]["reason"]
+        assert result.verdict["decision"] == "nothing-found"
+
+    def test_a_resumed_search_asks_the_reflector_nothing_again(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        judge_endpoint.written = ["<instruction>Look for the fact. Check every line.</instruction>"] * 2
+        plan = self.plan(make_plan, judge_endpoint.url, search={"iterations": 2, "minibatch_groups": 2})
+        out = tmp_path / "runs" / "one"
+        judge_endpoint.before = lambda number: (400, "gone") if number > 300 else None
+        with pytest.raises(CallError, match="400"):
+            run(plan, out)
+        judge_endpoint.before = lambda number: None
+        run(plan, out)
+        asked = [prompt for prompt in judge_endpoint.prompts if "PRESENT INSTRUCTION" in prompt]
+        assert len(asked) == len(set(asked)) == 2
