@@ -152,7 +152,7 @@ def test_a_limit_of_the_plan_ends_with_status_three_and_can_be_resumed(
 def test_a_plan_says_how_many_calls_it_needs(holdgate: Holdgate) -> None:
     status, out, _ = holdgate("plan", "quickstart")
     assert status == 0
-    assert "840" in out
+    assert "750" in out
     assert "cannot confirm a moderate gain" in out
     status, out, _ = holdgate("plan", "--schema")
     assert json.loads(out)["title"] == "Plan"
