@@ -55,6 +55,7 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
             f"guardrail {g['name']}: {'holds' if g['holds'] else 'BROKEN'} ({g['words']})"
             for g in verdict["guardrails"]
         ]
+    said += _overlap_words(events, measured, winner)
     if verdict["simulated"]:
         said.append("[bold]SIMULATED[/bold] judge: this says nothing about any model.")
     if not verdict["confirmatory"]:
@@ -78,6 +79,23 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
     console.print(
         f"check:   holdgate audit {directory}   and   holdgate lineage {directory}", soft_wrap=True, highlight=False
     )
+
+
+def _overlap_words(
+    events: list[tuple[str, Mapping[str, Any]]], measured: Mapping[tuple[str, str], Any], winner: str
+) -> list[str]:
+    """Whether plain word overlap beats the winner on complete omissions, where both have a number."""
+    row = measured.get(("confirm", winner)) or measured.get(("baseline", winner)) or {}
+    judge = row.get("by_trace", {}).get("complete", {}).get("value")
+    for body in _bodies(events, "word_overlap"):
+        plain = body["omissions"]["by_trace"].get("complete", {}).get("value")
+        if plain is not None and judge is not None:
+            verb = "beats" if plain > judge else "does not beat"
+            return [
+                f"On complete omissions plain word overlap, which needs no model, {verb} this judge: "
+                f"{plain:.3f} against {judge:.3f}."
+            ]
+    return []
 
 
 def _typed_bodies(directory: Path) -> list[tuple[str, Mapping[str, Any]]]:

@@ -5,6 +5,7 @@ HoldgateError
 │   ├── CorpusError       a corpus, facts or consultation file (file, line, field)
 │   ├── SplitError        a partition or a split lock
 │   └── PlanError         a campaign plan
+├── CampaignError         a campaign that cannot go on with what it was given
 ├── SealError             held-out examples asked for outside the two planned openings
 ├── LedgerError           a ledger that is damaged or belongs to another plan
 ├── CallError             a model call that did not succeed (carries whether another try may)
@@ -44,6 +45,10 @@ class SplitError(InputError):
 
 class PlanError(InputError):
     """A campaign plan that breaks its schema or contradicts itself."""
+
+
+class CampaignError(HoldgateError):
+    """A campaign cannot go on with what it was given."""
 
 
 class SealError(HoldgateError):

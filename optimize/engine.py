@@ -8,6 +8,7 @@ stops the loop, and is raised when the loop is left.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from gepa.strategies.proposal_sampling import ProposalTask
 from lineage.canonical import digest
 from lineage.ledger import Ledger
 from lineage.records import Candidate, candidate_id
-from optimize.evaluation import Evaluation, Evaluator
+from optimize.evaluation import Evaluation, Evaluator, n_rewarded
 from optimize.gepa_parts import Instance, ScoredOnly, Silent, draw_groups
 from optimize.objectives import coverage
 from optimize.search import PoolEntry, SearchResult, SearchSpace, candidate_row
@@ -70,6 +71,7 @@ def run_search(
             acceptance_criterion=search,
             sampling_strategy=search,
             selection_strategy=search,
+            callbacks=[search],
         )
     if search.failure is not None:
         raise search.failure
@@ -84,9 +86,7 @@ class _Search:
         self.failure: BaseException | None = None
         self.policy = ScoredOnly()
         self._iteration = self._call = 0
-        self._seed_id = space.seed_candidate.id
-        self._candidates: dict[str, Candidate] = {self._seed_id: space.seed_candidate}
-        self._operators: dict[str, str] = {}
+        self._candidates: dict[str, Candidate] = {space.seed_candidate.id: space.seed_candidate}
         self._minibatch: tuple[str, ...] = ()
         self._traces: dict[str, tuple[Trace, ...]] = {}
         self._groups = [group for group, found in space.reflect.groups.items() if any(ex.twin for ex in found)]
@@ -98,6 +98,10 @@ class _Search:
     def should_stop(self, state: Any) -> bool:
         """The stopper of gepa: the plan's iterations are done, or something failed that gepa swallowed."""
         return self.failure is not None or state.i + 1 >= self.space.iterations
+
+    def on_error(self, event: Mapping[str, Any]) -> None:
+        """The callback of gepa on what it swallowed: an error of its own stops the search as ours do."""
+        self.failure = self.failure or event["exception"]
 
     def _guarded(self, step: Callable[[], Value]) -> Value:
         """Run a step; keep what it raises, and let nothing run after a failure."""
@@ -178,9 +182,13 @@ class _Search:
     ) -> dict[str, list[dict[str, Any]]]:
         """The parent's traces, failures first, under each component."""
         del eval_batch
-        traces = self._traces[candidate_id(candidate)]
-        ordered = sorted(traces, key=lambda trace: (trace.failing is None, trace.example))
-        return {name: [{"trace": trace} for trace in ordered] for name in components_to_update}
+
+        def dataset() -> dict[str, list[dict[str, Any]]]:
+            traces = self._traces[candidate_id(candidate)]
+            ordered = sorted(traces, key=lambda trace: (trace.failing is None, trace.example))
+            return {name: [{"trace": trace} for trace in ordered] for name in components_to_update}
+
+        return self._guarded(dataset)
 
     def propose_new_texts(
         self,
@@ -231,7 +239,6 @@ class _Search:
             self._outcome(child, "invalid", problem, {}, {})
             return {}
         self._candidates[child.id] = child
-        self._operators[child.id] = reflection.operator
         return {component: reflection.text}
 
     # -- acceptance and selection --------------------------------------------------------------------------------------
@@ -240,7 +247,7 @@ class _Search:
         """Whether the child's summed reward exceeds the parent's, over the examples scored for both."""
         del state
         before, after = _common(proposal)
-        return sum(after.values()) > sum(before.values())
+        return _gain(before, after) > 0
 
     def select(
         self, proposals: list[CandidateProposal[Any]], state: Any, acceptance_criterion: Any
@@ -257,16 +264,16 @@ class _Search:
     def _decide(self, proposal: CandidateProposal[Any], *, passed: bool) -> bool:
         child = self._candidates[candidate_id(proposal.candidate)]
         before, after = _common(proposal)
-        planned = len(self._minibatch)
         ids = [example.id for example in self._batch_examples()]
         named_before = {ids[index]: value for index, value in before.items()}
         named_after = {ids[index]: value for index, value in after.items()}
+        planned = n_rewarded(self._batch_examples())
         if coverage(len(after), planned) < self.space.coverage:
             self.result.invalid += 1
             reason = f"only {len(after)} of {planned} minibatch examples scored for parent and child"
             self._outcome(child, "invalid", reason, named_before, named_after)
             return False
-        gain = sum(after.values()) - sum(before.values())
+        gain = _gain(before, after)
         if not passed:
             self.result.rejected += 1
             self._outcome(child, "rejected", f"minibatch reward {gain:+.4f}", named_before, named_after)
@@ -281,7 +288,7 @@ class _Search:
         )
         record_measures(self._ledger, "accept", evaluation)
         entry = self._entry(child, evaluation, f"c{self._iteration:02d}")
-        share = coverage(len(entry.rewards), len(self.result.pool[0].rewards) or len(entry.rewards) or 1)
+        share = coverage(len(entry.rewards), n_rewarded(self.space.accept.examples))
         if share < self.space.coverage:
             self.result.invalid += 1
             reason = f"only {share:.0%} of accept examples scored"
@@ -321,6 +328,11 @@ class _Search:
             },
             dict,
         )
+
+
+def _gain(before: Mapping[int, float], after: Mapping[int, float]) -> float:
+    """Summed reward of the child less the parent's, exactly rounded: the same rewards in another order gain nothing."""
+    return math.fsum([*after.values(), *(-value for value in before.values())])
 
 
 def _common(proposal: CandidateProposal[Any]) -> tuple[dict[int, float], dict[int, float]]:

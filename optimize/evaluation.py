@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,11 @@ class Evaluation:
             elif example.label == "clean":
                 found[example.id] = clean_weight * reward(mine, None, scale=scale, margin=margin)
         return found
+
+
+def n_rewarded(examples: Iterable[Example]) -> int:
+    """Examples that have a reward if nothing fails: clean ones, and flawed ones with a twin."""
+    return sum(example.label == "clean" or example.twin is not None for example in examples)
 
 
 class Evaluator:

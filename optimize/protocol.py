@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lineage.canonical import digest
+from lineage.errors import CampaignError
 from lineage.ledger import Ledger
 from lineage.records import Candidate
 from optimize.calibration import fact_threshold
@@ -16,6 +17,7 @@ from optimize.choice import Standing, choose, number, standing
 from optimize.engine import run_search
 from optimize.evaluation import Evaluation, Evaluator
 from optimize.gate import Arm
+from optimize.objectives import coverage
 from optimize.plan import Plan
 from optimize.planned_gate import gate_of
 from optimize.search import PoolEntry, SearchResult, SearchSpace, candidate_row
@@ -127,6 +129,13 @@ class Protocol:
             student = student.at_threshold(found.threshold)
         (on_accept,) = self.evaluator.evaluate(student, [seed], accept, purpose="accept", split="accept", iteration=0)
         record_measures(self.ledger, "accept", on_accept)
+        share = coverage(len(on_accept.judgements) - len(on_accept.failed), len(on_accept.judgements))
+        if share < self.plan.gate.coverage:
+            reasons = sorted({judgement.reason or "" for judgement in on_accept.failed})
+            raise CampaignError(
+                f"only {share:.0%} of the baseline's judgements on accept have a score ({reasons[0]}); nothing can be "
+                "searched on that: mend the student (prompt, budget.answer_tokens, model) and use another --out"
+            )
         return student, on_accept
 
     def _measure_baseline(self, student: Student, seed: Candidate, heldout: Corpus) -> Evaluation:

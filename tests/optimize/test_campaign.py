@@ -16,7 +16,7 @@ import yaml
 
 from experiments import load_plan
 from lineage import canonical_state, read_events
-from lineage.errors import BudgetError, CallError, ModelError, PlanError, SealError
+from lineage.errors import BudgetError, CallError, CampaignError, ModelError, PlanError, SealError
 from optimize import Campaign, CampaignResult
 from splits import Corpus, Selection, commit_lock, load_corpus, load_lock, plan_lock
 from splits.corpus import example_row, fact_row
@@ -393,3 +393,14 @@ class TestWithAReflectorModel:
         run(plan, out)
         asked = [prompt for prompt in judge_endpoint.prompts if "PRESENT INSTRUCTION" in prompt]
         assert len(asked) == len(set(asked)) == 2
+
+
+def test_a_baseline_that_cannot_be_read_on_accept_stops_before_the_seal_is_opened(
+    make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+) -> None:
+    answer = {"choices": [{"finish_reason": "stop", "message": {"content": "Perhaps"}}], "usage": {}}
+    judge_endpoint.before = lambda number: (200, json.dumps(answer))
+    out = tmp_path / "runs" / "one"
+    with pytest.raises(CampaignError, match=r"only 0% of the baseline's judgements on accept have a score \(empty"):
+        run(make_plan(student=TestWithAnEndpoint.student(judge_endpoint.url)), out)
+    assert bodies(out, "seal_opened") == []
