@@ -169,6 +169,16 @@ class Judgement:
         )
 
 
+def minibatch_gain(before: Mapping[Any, float], after: Mapping[Any, float]) -> float:
+    """Summed reward of a child less its parent's, exactly rounded: equal rewards in another order gain nothing.
+
+    Args:
+        before: the parent's rewards by example.
+        after: the child's, of the same examples.
+    """
+    return math.fsum([*after.values(), *(-value for value in before.values())])
+
+
 def stable(value: Any) -> Any:
     """A copy of a JSON value without anything that stands under ``volatile``, at any depth."""
     if isinstance(value, Mapping):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from lineage.ledger import Event
+from lineage.records import minibatch_gain
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -69,7 +70,7 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
                 rows[place],
                 outcome=body["outcome"],
                 reason=body["reason"],
-                gain=minibatch_gain(body["parent_rewards"], body["child_rewards"]),
+                gain=minibatch_gain(body["parent_rewards"], body["child_rewards"]) if body["child_rewards"] else None,
             )
         elif event.type == "measured" and body["purpose"] == "accept":
             place = latest[body["candidate"]]
@@ -86,13 +87,6 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
                     winner=standing["candidate"] == body["winner"],
                 )
     return list(rows.values())
-
-
-def minibatch_gain(before: dict[str, float], after: dict[str, float]) -> float | None:
-    """Summed reward of the child less its parent's, over the examples scored for both; None where there are none."""
-    if not after:
-        return None
-    return sum(after[example] for example in sorted(after)) - sum(before[example] for example in sorted(before))
 
 
 def _row(event: Event, earlier: Sequence[TreeRow]) -> TreeRow:

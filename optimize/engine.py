@@ -8,7 +8,6 @@ stops the loop, and is raised when the loop is left.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -21,7 +20,7 @@ from gepa.strategies.proposal_sampling import ProposalTask
 
 from lineage.canonical import digest
 from lineage.ledger import Ledger
-from lineage.records import Candidate, candidate_id
+from lineage.records import Candidate, candidate_id, minibatch_gain
 from optimize.evaluation import Evaluation, Evaluator, n_rewarded
 from optimize.gepa_parts import Instance, ScoredOnly, Silent, draw_groups
 from optimize.objectives import coverage
@@ -247,7 +246,7 @@ class _Search:
         """Whether the child's summed reward exceeds the parent's, over the examples scored for both."""
         del state
         before, after = _common(proposal)
-        return _gain(before, after) > 0
+        return minibatch_gain(before, after) > 0
 
     def select(
         self, proposals: list[CandidateProposal[Any]], state: Any, acceptance_criterion: Any
@@ -273,7 +272,7 @@ class _Search:
             reason = f"only {len(after)} of {planned} minibatch examples scored for parent and child"
             self._outcome(child, "invalid", reason, named_before, named_after)
             return False
-        gain = _gain(before, after)
+        gain = minibatch_gain(before, after)
         if not passed:
             self.result.rejected += 1
             self._outcome(child, "rejected", f"minibatch reward {gain:+.4f}", named_before, named_after)
@@ -328,11 +327,6 @@ class _Search:
             },
             dict,
         )
-
-
-def _gain(before: Mapping[int, float], after: Mapping[int, float]) -> float:
-    """Summed reward of the child less the parent's, exactly rounded: the same rewards in another order gain nothing."""
-    return math.fsum([*after.values(), *(-value for value in before.values())])
 
 
 def _common(proposal: CandidateProposal[Any]) -> tuple[dict[int, float], dict[int, float]]:

@@ -186,7 +186,9 @@ class Protocol:
         if verdict["decision"] != "emit":
             return Decided(verdict, None)
         front = {
-            **{name: shared["hashes"][name] for name in ("plan", "lock", "corpus")},
+            "plan": shared["hashes"]["plan"],
+            "split_lock": shared["hashes"]["lock"],
+            "corpus": shared["hashes"]["corpus"],
             "student": student.settings(),
             "student_hash": shared["hashes"]["student"],
             "simulated": self.plan.simulated,

@@ -162,13 +162,13 @@ def written_answer(text: str) -> dict[str, Any]:
 
 
 def answer_of(body: dict[str, Any]) -> dict[str, Any]:
-    """A chat completion: the margin follows the share of the fact's words in the note; more clauses, less noise."""
+    """A chat completion: the margin follows the fact's words in the note, with noise until there are two clauses."""
     user = body["messages"][-1]["content"]
     found = re.fullmatch(r"NOTE:\n(.*)\n\nFACT: (.*)", user, re.DOTALL)
     assert found is not None
     clauses = body["messages"][0]["content"].count(".") - 2
     draw = int.from_bytes(hashlib.sha256(user.encode()).digest()[:4], "big") / 2**32 - 0.5
-    margin = 4 * (word_overlap(found[2], found[1]) - 0.6) + 12 * draw / max(clauses, 1)
+    margin = 4 * (word_overlap(found[2], found[1]) - 0.6) + (12 * draw if clauses < 2 else 0)
     yes = -math.log1p(math.exp(-margin))
     top = [{"token": "Yes", "logprob": yes}, {"token": "No", "logprob": yes - margin}]
     return {

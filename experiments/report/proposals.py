@@ -8,6 +8,7 @@ from itertools import chain, count
 from typing import Any
 
 from lineage.ledger import Event
+from lineage.records import minibatch_gain
 from students.shape import INSTRUCTION
 
 Row = Mapping[str, Any]
@@ -76,7 +77,7 @@ def read_proposals(
                 outcome="seed" if candidate["kind"] == "seed" else outcome.get("outcome", "no outcome"),
                 reason=outcome.get("reason", ""),
                 why=reflection.get("why", ""),
-                gain=sum(after.values()) - sum(before.values()) if after else None,
+                gain=minibatch_gain(before, after) if after else None,
                 scored=len(after),
                 standing=standings.get(candidate["candidate"]) if in_pool else None,
                 leads=leads.get(candidate["candidate"]) if in_pool else None,

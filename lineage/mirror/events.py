@@ -9,8 +9,9 @@ from typing import Any
 from lineage.canonical import pretty_json
 from lineage.ledger import Event
 from lineage.mirror.store import RunStore
+from lineage.records import minibatch_gain
 from lineage.segments import read_segment
-from lineage.tree import TreeRow, minibatch_gain, tree_rows
+from lineage.tree import TreeRow, tree_rows
 
 
 class EventWriter:
@@ -91,7 +92,7 @@ class EventWriter:
         key = str(next(row.seq for row in reversed(self._rows) if row.candidate == body["candidate"]))
         rewards = {name: body[name] for name in ("parent_rewards", "child_rewards")}
         self._store.text(key, "scores/minibatch.json", pretty_json(rewards))
-        self._store.text(key, "outcome.json", pretty_json(dict(body)))
+        gain = minibatch_gain(*rewards.values()) if body["child_rewards"] else None
         gain = minibatch_gain(body["parent_rewards"], body["child_rewards"])
         tags = {"outcome": body["outcome"], "reason": body["reason"]}
         self._store.log(key, event, metrics={"minibatch.gain": gain}, tags=tags)

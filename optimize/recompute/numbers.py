@@ -9,7 +9,7 @@ from lineage._version import __version__
 from lineage.audit import Finding
 from lineage.errors import HoldgateError, LedgerError
 from lineage.ledger import Event
-from lineage.records import VOLATILE
+from lineage.records import VOLATILE, minibatch_gain
 from optimize.choice import choose
 from optimize.evaluation import Evaluation
 from optimize.objectives import coverage
@@ -81,7 +81,7 @@ def check_outcomes(run: RecordedRun) -> Iterator[Finding]:
         yield from compared(event, body["child_rewards"], child)
         yield from compared(event, body["parent_rewards"], parent)
         # In order of ids, as the search sums them: the order decides ties in the last bit.
-        gain = sum(child.values()) - sum(parent.values())
+        gain = minibatch_gain(parent, child)
         said = f"minibatch reward {gain:+.4f}"
         if coverage(len(common), len(after.examples)) < run.plan["gate"]["coverage"]:
             yield from compared(event, body["outcome"], "invalid")

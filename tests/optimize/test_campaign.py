@@ -178,11 +178,12 @@ def test_a_limit_stops_the_campaign_and_a_higher_one_goes_on_in_a_new_directory_
     assert rest.paid == whole.paid - 100
 
 
+@pytest.mark.integration
 class TestWithAnEndpoint:
     @staticmethod
     def student(url: str) -> dict[str, Any]:
         model = {"endpoint": url, "name": "judge", "concurrency": 4}
-        return {"shape": "per-fact", "model": model, "max_facts": 5}
+        return {"shape": "per-fact", "model": model, "max_facts": 2}
 
     def test_confirm_judges_winner_and_baseline_anew_and_interleaved(
         self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
@@ -219,7 +220,7 @@ class TestWithAnEndpoint:
     def test_a_transient_fault_costs_a_retry_and_no_judgement(
         self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
     ) -> None:
-        judge_endpoint.before = lambda number: (503, "busy") if number % 50 == 7 else None
+        judge_endpoint.before = lambda number: (503, "busy") if number % 20 == 7 else None
         out = tmp_path / "runs" / "one"
         run(make_plan(student=self.student(judge_endpoint.url)), out)
         assert all(body["failed"] == 0 for body in bodies(out, "evaluation"))
@@ -229,7 +230,7 @@ class TestWithAnEndpoint:
         self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
     ) -> None:
         plan, out = make_plan(student=self.student(judge_endpoint.url)), tmp_path / "runs" / "one"
-        judge_endpoint.before = lambda number: (400, "no such model") if number > 120 else None
+        judge_endpoint.before = lambda number: (400, "no such model") if number > 50 else None
         with pytest.raises(CallError, match="400"):
             run(plan, out)
         judge_endpoint.before = lambda number: None
@@ -327,6 +328,7 @@ Campaign(loaded.plan, loaded.corpus, loaded.lock, Path(sys.argv[2]), baseline=lo
 """
 
 
+@pytest.mark.integration
 def test_the_register_refuses_a_second_campaign_on_the_same_heldout_split(
     make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
 ) -> None:
@@ -338,6 +340,7 @@ def test_the_register_refuses_a_second_campaign_on_the_same_heldout_split(
     assert looked.verdict["comparison"] is None
 
 
+@pytest.mark.integration
 class TestWithAReflectorModel:
     """A judge and a reflector behind one endpoint."""
 
@@ -361,7 +364,7 @@ class TestWithAReflectorModel:
         assert texts[2] == "", "an answer without marks is no prompt"
         outcomes = bodies(out, "outcome")
         assert outcomes[1]["outcome"] == "invalid"
-        assert "0 marked instructions" in outcomes[1]["reason"]
+        assert "no marked instruction" in outcomes[1]["reason"]
         reflections = [body["reflection"] for body in bodies(out, "reflection")]
         assert reflections[1]["answer"] == "I would write: check every line."
         paid = bodies(out, "spend")[0]["volatile"]["paid"]
@@ -383,10 +386,14 @@ class TestWithAReflectorModel:
     def test_a_resumed_search_asks_the_reflector_nothing_again(
         self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
     ) -> None:
-        judge_endpoint.written = ["<instruction>Look for the fact. Check every line.</instruction>"] * 2
+        judge_endpoint.written = [
+            "<instruction>Look for the fact. Check every line.</instruction>",
+            "<instruction>Look for the fact. Check each word.</instruction>",
+        ]
         plan = self.plan(make_plan, judge_endpoint.url, search={"iterations": 2, "minibatch_groups": 2})
         out = tmp_path / "runs" / "one"
-        judge_endpoint.before = lambda number: (400, "gone") if number > 300 else None
+        searching = 4 * 3 * 2 + 6 * 3 * 2 + 20  # accept and held-out are behind it
+        judge_endpoint.before = lambda number: (400, "gone") if number > searching else None
         with pytest.raises(CallError, match="400"):
             run(plan, out)
         judge_endpoint.before = lambda number: None
@@ -395,6 +402,7 @@ class TestWithAReflectorModel:
         assert len(asked) == len(set(asked)) == 2
 
 
+@pytest.mark.integration
 def test_a_baseline_that_cannot_be_read_on_accept_stops_before_the_seal_is_opened(
     make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
 ) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from experiments import load_plan
 from lineage import read_events
+from lineage.records import minibatch_gain
 from optimize import Campaign
-from optimize.engine import _gain
 from optimize.gepa_parts import draw_groups
 from reflectors import OperatorReflector
 
@@ -40,7 +40,7 @@ def test_a_minibatch_depends_on_seed_and_iteration_alone() -> None:
 def test_the_same_rewards_in_another_order_are_no_gain(rewards: list[float], order: Any) -> None:
     shuffled = rewards[:]
     order.shuffle(shuffled)
-    assert _gain(dict(enumerate(rewards)), dict(enumerate(shuffled))) == 0
+    assert minibatch_gain(dict(enumerate(rewards)), dict(enumerate(shuffled))) == 0
 
 
 def run(plan: Path, out: Path) -> Any:
