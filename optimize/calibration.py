@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from optimize.choice import number
 from optimize.evaluation import Evaluation
 
 GRID: Final = tuple(round(0.05 * step, 2) for step in range(1, 20))
@@ -23,6 +24,15 @@ class FactThreshold:
     balanced_accuracy: float
     n_present: int
     n_absent: int
+
+    def row(self) -> dict[str, Any]:
+        """The JSON form; an accuracy that is undefined is None."""
+        return {
+            "threshold": self.threshold,
+            "balanced_accuracy": number(self.balanced_accuracy),
+            "n_present": self.n_present,
+            "n_absent": self.n_absent,
+        }
 
 
 def fact_threshold(evaluation: Evaluation) -> FactThreshold:

@@ -8,7 +8,7 @@ from typing import Any
 
 from optimize.evaluation import Evaluation
 from optimize.objectives import DetectionAtFa, PairedDiscrimination, detection_at_fa, paired_discrimination
-from optimize.search import PoolEntry
+from optimize.search import PoolEntry, SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,22 @@ def choose(pool: Sequence[PoolEntry]) -> tuple[Standing, list[Standing]]:
     """
     ranked = sorted((standing(entry) for entry in pool), key=_rank)
     return ranked[0], ranked
+
+
+def choice_row(result: SearchResult, winner: Standing, ranked: Sequence[Standing]) -> dict[str, Any]:
+    """The choice as the ledger holds it: winner, ranking, and how many accept examples each candidate leads."""
+    leads = {entry.candidate.id: 0 for entry in result.pool}
+    for leaders in result.frontier().values():
+        for leader in leaders:
+            leads[leader] += 1
+    return {
+        "winner": winner.entry.candidate.id,
+        "ranking": [place.row() for place in ranked],
+        "leads": leads,
+        "accepted": len(result.pool) - 1,
+        "rejected": result.rejected,
+        "invalid": result.invalid,
+    }
 
 
 def _rank(place: Standing) -> tuple[float, float, int, int]:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import httpx
 
-from lineage.errors import CallError, ModelError, PlanError
+from lineage.errors import CallError, PlanError
 from optimize.plan import ModelPlan, Plan
 from students import PerFactChecker, ReasoningBudget, Student, WholeNoteScorer
-from students.local import LocalServer, find_model, known_model
+from students.local import LocalServer, known_model, require_model
 from students.transport import (
     CallRequest,
     CallResult,
@@ -61,12 +61,7 @@ class LocalTransport:
         Raises:
             ModelError: it is not on this machine, or is not the right file.
         """
-        path = find_model(self._name)
-        if path is None:
-            raise ModelError(
-                f"model {self._name} is not on this machine; get it with: holdgate model fetch {self._name}"
-            )
-        return path
+        return require_model(self._name)
 
     async def complete(self, request: CallRequest) -> CallResult:
         """Make one call (see :class:`~students.transport.base.Transport`)."""

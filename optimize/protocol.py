@@ -13,7 +13,7 @@ from lineage.errors import CampaignError
 from lineage.ledger import Ledger
 from lineage.records import Candidate
 from optimize.calibration import fact_threshold
-from optimize.choice import Standing, choose, number, standing
+from optimize.choice import Standing, choice_row, choose, standing
 from optimize.engine import run_search
 from optimize.evaluation import Evaluation, Evaluator
 from optimize.gate import Arm
@@ -21,7 +21,7 @@ from optimize.objectives import coverage
 from optimize.plan import Plan
 from optimize.planned_gate import gate_of
 from optimize.search import PoolEntry, SearchResult, SearchSpace, candidate_row
-from optimize.verdict import noise_floor, nothing_found_row, prompt_text, record_measures, verdict_row
+from optimize.verdict import Setting, noise_floor, nothing_found_row, prompt_text, record_measures, verdict_row
 from optimize.watching import Watcher
 from optimize.word_overlap import overlap_row
 from reflectors import Reflector
@@ -102,30 +102,24 @@ class Protocol:
 
         self.watcher.phase("choose")
         winner, ranked = choose(result.pool)
-        self._record_choice(result, winner, ranked)
-        shared = self._shared(student, result, before)
+        self.ledger.perform("choice", choice_row(result, winner, ranked), dict)
+        setting = self._setting(student, result, before)
         if winner.entry.candidate.id == seed.id:
-            return Decided(nothing_found_row(**shared), None)
+            return Decided(nothing_found_row(setting), None)
 
         self.watcher.phase("confirm")
         candidate = winner.entry.candidate
         arms = seal.open("confirm", lambda heldout: self._confirm(student, candidate, seed, heldout, before))
 
         self.watcher.phase("gate")
-        return self._gate(student, winner, arms, seal, shared)
+        return self._gate(student, winner, arms, seal, setting)
 
     def _calibrate(self, student: Student, seed: Candidate, accept: Corpus) -> tuple[Student, Evaluation]:
         """The student with its per-fact threshold set on accept, and the seed's evaluation there."""
         if isinstance(student, PerFactChecker):
             (raw,) = self.evaluator.evaluate(student, [seed], accept, purpose="calibrate", split="accept")
             found = fact_threshold(raw)
-            row = {
-                "threshold": found.threshold,
-                "balanced_accuracy": number(found.balanced_accuracy),
-                "n_present": found.n_present,
-                "n_absent": found.n_absent,
-            }
-            self.ledger.perform("calibration", row, dict)
+            self.ledger.perform("calibration", found.row(), dict)
             student = student.at_threshold(found.threshold)
         (on_accept,) = self.evaluator.evaluate(student, [seed], accept, purpose="accept", split="accept", iteration=0)
         record_measures(self.ledger, "accept", on_accept)
@@ -174,60 +168,43 @@ class Protocol:
         winner: Standing,
         arms: tuple[Evaluation, Evaluation],
         seal: Seal,
-        shared: Mapping[str, Any],
+        setting: Setting,
     ) -> Decided:
-        baseline: Standing = shared["baseline"]
         candidate_arm = Arm(arms[0], winner.detection.threshold, _words(winner.entry))
-        baseline_arm = Arm(arms[1], baseline.detection.threshold, _words(baseline.entry))
+        baseline_arm = Arm(arms[1], setting.baseline.detection.threshold, _words(setting.baseline.entry))
         rng = np.random.default_rng(int(digest(["gate", self.plan.hash])[:16], 16))
         gate = gate_of(self.plan.gate, self.plan.guardrails.model_dump(), alpha=self.lock.spend)
         reading = gate.read(candidate_arm, baseline_arm, rng=rng)
-        verdict = verdict_row(reading, winner=winner, place=seal.comparison, **shared)
+        verdict = verdict_row(reading, winner=winner, place=seal.comparison, setting=setting)
         if verdict["decision"] != "emit":
             return Decided(verdict, None)
         front = {
-            "plan": shared["hashes"]["plan"],
-            "split_lock": shared["hashes"]["lock"],
-            "corpus": shared["hashes"]["corpus"],
+            "plan": setting.hashes["plan"],
+            "split_lock": setting.hashes["lock"],
+            "corpus": setting.hashes["corpus"],
             "student": student.settings(),
-            "student_hash": shared["hashes"]["student"],
+            "student_hash": setting.hashes["student"],
             "simulated": self.plan.simulated,
         }
         prompt = prompt_text(verdict, winner=winner.entry.candidate, front=front, arm=candidate_arm)
         return Decided(verdict, prompt)
 
-    def _shared(self, student: Student, result: SearchResult, before: Evaluation) -> dict[str, Any]:
-        """What the verdict says whether or not something was found."""
-        return {
-            "baseline": standing(result.pool[0]),
-            "lock": self.lock,
-            "exploratory": self.exploratory,
-            "simulated": self.plan.simulated,
-            "candidates": 1 + result.proposals,
-            "accepted": len(result.pool) - 1,
-            "noise": noise_floor(before),
-            "hashes": {
+    def _setting(self, student: Student, result: SearchResult, before: Evaluation) -> Setting:
+        return Setting(
+            baseline=standing(result.pool[0]),
+            lock=self.lock,
+            exploratory=self.exploratory,
+            simulated=self.plan.simulated,
+            proposed=result.proposals,
+            accepted=len(result.pool) - 1,
+            noise=noise_floor(before),
+            hashes={
                 "plan": self.plan.hash,
                 "lock": self.lock.hash,
                 "corpus": self.corpus.hash,
                 "student": student_hash(student),
             },
-        }
-
-    def _record_choice(self, result: SearchResult, winner: Standing, ranked: list[Standing]) -> None:
-        leads = {entry.candidate.id: 0 for entry in result.pool}
-        for leaders in result.frontier().values():
-            for leader in leaders:
-                leads[leader] += 1
-        row = {
-            "winner": winner.entry.candidate.id,
-            "ranking": [place.row() for place in ranked],
-            "leads": leads,
-            "accepted": len(result.pool) - 1,
-            "rejected": result.rejected,
-            "invalid": result.invalid,
-        }
-        self.ledger.perform("choice", row, dict)
+        )
 
 
 def _forbidden(seal: Seal, accept: Corpus) -> NgramIndex:

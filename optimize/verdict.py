@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -96,37 +97,67 @@ def noise_floor(evaluation: Evaluation) -> dict[str, Any]:
     return {"replicates": len(replicates), "flipped": flipped, "pairs": len(common), "spread": spread, "words": words}
 
 
-def verdict_row(
-    reading: GateReading,
-    *,
-    winner: Standing,
-    baseline: Standing,
-    lock: SplitLock,
-    place: Place | None,
-    exploratory: str | None,
-    simulated: bool,
-    candidates: int,
-    accepted: int,
-    noise: Mapping[str, Any],
-    hashes: Mapping[str, str],
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a verdict says of its campaign whether or not something was found.
+
+    Args:
+        baseline: the incumbent on accept.
+        lock: the committed split; its share of alpha is the comparison's.
+        exploratory: why the campaign confirms nothing, or None.
+        simulated: whether the judge is a formula.
+        proposed: proposals of the search.
+        accepted: those among them that entered the pool.
+        noise: the noise floor, as JSON.
+        hashes: of plan, lock, corpus and student.
+    """
+
+    baseline: Standing
+    lock: SplitLock
+    exploratory: str | None
+    simulated: bool
+    proposed: int
+    accepted: int
+    noise: Mapping[str, Any]
+    hashes: Mapping[str, str]
+
+    def row(self, winner: Standing, place: Place | None) -> dict[str, Any]:
+        """The part of a verdict that every decision has."""
+        return {
+            "confirmatory": self.exploratory is None,
+            "exploratory": self.exploratory,
+            "simulated": self.simulated,
+            "comparison": None if place is None else {"k": place.k, "of": place.of, "alpha": place.alpha},
+            "alpha": self.lock.spend,
+            "accept": {
+                "winner": winner.row(),
+                "baseline": self.baseline.row(),
+                "gain": number(winner.paired.value - self.baseline.paired.value),
+                "candidates": 1 + self.proposed,
+                "accepted": self.accepted,
+            },
+            "noise_floor": dict(self.noise),
+            "winner": winner.entry.candidate.id,
+            "baseline": self.baseline.entry.candidate.id,
+            "hashes": dict(self.hashes),
+        }
+
+
+def verdict_row(reading: GateReading, *, winner: Standing, place: Place | None, setting: Setting) -> dict[str, Any]:
     """The verdict of a campaign whose winner differs from its baseline."""
-    decision = reading.decision
-    reason = reading.reason
-    if exploratory is not None and decision == "emit":
+    decision, reason = reading.decision, reading.reason
+    if setting.exploratory is not None and decision == "emit":
         decision = "refuse"
-        reason = f"this is an exploratory campaign ({exploratory}), which confirms nothing; otherwise {reason}"
-    accept_gain = winner.paired.value - baseline.paired.value
+        reason = f"this is an exploratory campaign ({setting.exploratory}), which confirms nothing; otherwise {reason}"
+    gain = winner.paired.value - setting.baseline.paired.value
     heldout = reading.omissions
+    row = setting.row(winner, place)
+    row["accept"]["optimism"] = number(gain - heldout.difference.value)
     return {
+        **row,
         "decision": decision,
         "reason": reason,
-        "words": words(reading, accept_gain=accept_gain, candidates=candidates),
-        "confirmatory": exploratory is None,
-        "exploratory": exploratory,
-        "simulated": simulated,
-        "comparison": None if place is None else {"k": place.k, "of": place.of, "alpha": place.alpha},
-        "alpha": lock.spend,
+        "words": words(reading, accept_gain=gain, candidates=1 + setting.proposed),
         "rule": _finding(reading.rule),
         "guardrails": [_finding(finding) for finding in reading.guardrails],
         "coverage": reading.coverage,
@@ -136,48 +167,17 @@ def verdict_row(
             "commissions": comparison_row(reading.commissions),
             "false_alarms": comparison_row(reading.false_alarms),
         },
-        "accept": {
-            "winner": winner.row(),
-            "baseline": baseline.row(),
-            "gain": number(accept_gain),
-            "optimism": number(accept_gain - heldout.difference.value),
-            "candidates": candidates,
-            "accepted": accepted,
-        },
-        "noise_floor": dict(noise),
-        "winner": winner.entry.candidate.id,
-        "baseline": baseline.entry.candidate.id,
-        "hashes": dict(hashes),
     }
 
 
-def nothing_found_row(
-    *,
-    baseline: Standing,
-    lock: SplitLock,
-    exploratory: str | None,
-    simulated: bool,
-    candidates: int,
-    accepted: int,
-    noise: Mapping[str, Any],
-    hashes: Mapping[str, str],
-) -> dict[str, Any]:
+def nothing_found_row(setting: Setting) -> dict[str, Any]:
     """The verdict of a campaign whose winner is its baseline: the held-out split stays shut for it."""
-    reason = f"of {candidates - 1} proposals {accepted} were accepted, and none beat the baseline on accept"
+    reason = f"of {setting.proposed} proposals {setting.accepted} were accepted, and none beat the baseline on accept"
     return {
+        **setting.row(setting.baseline, None),
         "decision": "nothing-found",
         "reason": reason,
         "words": [f"Nothing better was found: {reason}.", "The held-out split was not opened to confirm anything."],
-        "confirmatory": exploratory is None,
-        "exploratory": exploratory,
-        "simulated": simulated,
-        "comparison": None,
-        "alpha": lock.spend,
-        "accept": {"winner": baseline.row(), "baseline": baseline.row(), "gain": 0.0, "candidates": candidates},
-        "noise_floor": dict(noise),
-        "winner": baseline.entry.candidate.id,
-        "baseline": baseline.entry.candidate.id,
-        "hashes": dict(hashes),
     }
 
 

@@ -18,8 +18,16 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from lineage.errors import ModelError
-from students.local import DEFAULT_MODEL, MODELS, LocalServer, fetch_model, find_model, known_model, verify_model
+from students.local import (
+    DEFAULT_MODEL,
+    MODELS,
+    LocalServer,
+    fetch_model,
+    find_model,
+    known_model,
+    require_model,
+    verify_model,
+)
 
 ModelName = click.argument("name", default=DEFAULT_MODEL.name)
 
@@ -60,9 +68,7 @@ def fetch_command(name: str) -> None:
 @ModelName
 def path_command(name: str) -> None:
     """Print the path of a model file on this machine."""
-    path = find_model(name)
-    if path is None:
-        raise ModelError(f"model {name} is not on this machine; get it with: holdgate model fetch {name}")
+    path = require_model(name)
     click.echo(str(path))
 
 
@@ -70,9 +76,7 @@ def path_command(name: str) -> None:
 @ModelName
 def verify_command(name: str) -> None:
     """Hash a model file again and compare."""
-    path = find_model(name)
-    if path is None:
-        raise ModelError(f"model {name} is not on this machine; get it with: holdgate model fetch {name}")
+    path = require_model(name)
     with _bar() as bar:
         found = verify_model(path, known_model(name), progress=_Bars(bar))
     click.echo(f"{found.path}: {found.size} bytes, sha256 {found.sha256}: as it should be")
@@ -82,9 +86,7 @@ def verify_command(name: str) -> None:
 @ModelName
 def serve_command(name: str) -> None:
     """Serve a model on 127.0.0.1 as an OpenAI-compatible endpoint, until interrupted."""
-    path = find_model(name)
-    if path is None:
-        raise ModelError(f"model {name} is not on this machine; get it with: holdgate model fetch {name}")
+    path = require_model(name)
 
     def ended(number: int, frame: FrameType | None) -> None:
         del number, frame

@@ -12,7 +12,6 @@ from lineage.audit import Finding
 from lineage.records import Judgement
 from lineage.segments import read_segment
 from optimize.calibration import fact_threshold
-from optimize.choice import number
 from optimize.recompute.comparing import REMEDY, compared
 from optimize.recompute.recorded import RecordedRun, nearest
 from students import WholeNoteScorer
@@ -42,13 +41,7 @@ def check_calibration(run: RecordedRun) -> Iterator[Finding]:
     for event in run.all("calibration"):
         (raw,) = run.evaluations(nearest(run, event, "calibrate"))
         threshold = fact_threshold(raw)
-        computed = {
-            "threshold": threshold.threshold,
-            "balanced_accuracy": number(threshold.balanced_accuracy),
-            "n_present": threshold.n_present,
-            "n_absent": threshold.n_absent,
-        }
-        yield from compared(event, dict(event.body), computed)
+        yield from compared(event, dict(event.body), threshold.row())
         for later in run.all("evaluation"):
             if later.seq < event.seq:
                 continue

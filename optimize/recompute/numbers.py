@@ -10,7 +10,7 @@ from lineage.audit import Finding
 from lineage.errors import HoldgateError, LedgerError
 from lineage.ledger import Event
 from lineage.records import VOLATILE, minibatch_gain
-from optimize.choice import choose
+from optimize.choice import choice_row, choose
 from optimize.evaluation import Evaluation
 from optimize.objectives import coverage
 from optimize.recompute.comparing import compared
@@ -96,17 +96,7 @@ def check_chosen(run: RecordedRun) -> Iterator[Finding]:
     for event in run.all("choice"):
         result = recorded_pool(run)
         winner, ranked = choose(result.pool)
-        leads = {entry.candidate.id: 0 for entry in result.pool}
-        for leader in (leader for leaders in result.frontier().values() for leader in leaders):
-            leads[leader] += 1
-        computed = {
-            "winner": winner.entry.candidate.id,
-            "ranking": [place.row() for place in ranked],
-            "leads": leads,
-            "accepted": len(result.pool) - 1,
-            "rejected": result.rejected,
-            "invalid": result.invalid,
-        }
+        computed = choice_row(result, winner, ranked)
         yield from compared(event, dict(event.body), computed)
 
 

@@ -14,7 +14,7 @@ from optimize.gate import Arm, Gate
 from optimize.plan import GatePlan
 from optimize.planned_gate import gate_of
 from optimize.recompute.recorded import RecordedRun, nearest, recorded_pool
-from optimize.verdict import noise_floor, nothing_found_row, verdict_row
+from optimize.verdict import Setting, noise_floor, nothing_found_row, verdict_row
 from splits.register import Comparison as Place
 
 
@@ -33,30 +33,30 @@ def recompute_verdict(run: RecordedRun) -> dict[str, Any]:
     first = nearest(run, choice, "baseline")
     (before,) = run.evaluations(first)
     registered = run.events[0].body
-    shared: dict[str, Any] = {
-        "baseline": baseline,
-        "lock": run.lock,
-        "exploratory": registered["exploratory"],
-        "simulated": registered["simulated"],
-        "candidates": 1 + result.proposals,
-        "accepted": len(result.pool) - 1,
-        "noise": noise_floor(before),
-        "hashes": {
+    setting = Setting(
+        baseline=baseline,
+        lock=run.lock,
+        exploratory=registered["exploratory"],
+        simulated=registered["simulated"],
+        proposed=result.proposals,
+        accepted=len(result.pool) - 1,
+        noise=noise_floor(before),
+        hashes={
             "plan": registered["plan_hash"],
             "lock": run.lock.hash,
             "corpus": registered["corpus_hash"],
             "student": first.body["student"],
         },
-    }
+    )
     if winner.entry.candidate.id == baseline.entry.candidate.id:
-        return nothing_found_row(**shared)
+        return nothing_found_row(setting)
     confirmed = run.evaluations(nearest(run, run.events[-1], "confirm"))
     arms = {evaluation.candidate: evaluation for evaluation in (before, *confirmed)}
     rng = np.random.default_rng(int(digest(["gate", registered["plan_hash"]])[:16], 16))
     sides = [_arm(place, arms[place.entry.candidate.id]) for place in (winner, baseline)]
     reading = recorded_gate(run).read(*sides, rng=rng)
     opened = next(event.body["comparison"] for event in run.all("seal_opened") if event.body["opening"] == "confirm")
-    return verdict_row(reading, winner=winner, place=None if opened is None else Place(**opened), **shared)
+    return verdict_row(reading, winner=winner, place=None if opened is None else Place(**opened), setting=setting)
 
 
 def recorded_gate(run: RecordedRun) -> Gate:

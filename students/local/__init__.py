@@ -6,7 +6,14 @@
 ``students.local.serve`` is the child process of ``LocalServer`` and is not imported here: it loads the native library.
 """
 
-from students.local.fetch import FetchedModel, cache_directory, fetch_model, find_model, search_directories
+from students.local.fetch import (
+    FetchedModel,
+    cache_directory,
+    fetch_model,
+    find_model,
+    require_model,
+    search_directories,
+)
 from students.local.models import DEFAULT_MODEL, MODELS, LocalModel, SlicePackages, known_model
 from students.local.server import LocalServer
 from students.local.slices import PackageSlices
@@ -32,6 +39,7 @@ __all__ = [
     "fetch_model",
     "find_model",
     "known_model",
+    "require_model",
     "search_directories",
     "verify_model",
 ]

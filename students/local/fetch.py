@@ -26,7 +26,15 @@ from students.local.verification import (
 )
 from students.local.watch import Progress
 
-__all__ = ["FetchedModel", "cache_directory", "fetch_model", "find_model", "search_directories", "verify_model"]
+__all__ = [
+    "FetchedModel",
+    "cache_directory",
+    "fetch_model",
+    "find_model",
+    "require_model",
+    "search_directories",
+    "verify_model",
+]
 
 Notice = Callable[[str], None]
 
@@ -72,6 +80,19 @@ def find_model(name: str | LocalModel, *, search: Sequence[Path] | None = None) 
         if path.exists():
             return _confirmed(path, model, progress=_silent).path
     return None
+
+
+def require_model(name: str | LocalModel) -> Path:
+    """The checked file of a model that must be on this machine.
+
+    Raises:
+        ModelError: it is not there; says how to get it.
+    """
+    path = find_model(name)
+    if path is None:
+        known = name if isinstance(name, str) else name.name
+        raise ModelError(f"model {known} is not on this machine; get it with: holdgate model fetch {known}")
+    return path
 
 
 def fetch_model(

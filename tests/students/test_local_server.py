@@ -156,10 +156,10 @@ def test_the_server_stops_when_the_context_ends_by_an_exception(model_file: Path
 def test_a_server_that_died_is_told_with_its_log(model_file: Path) -> None:
     with LocalServer(model_file, context_tokens=512) as server:
         os.kill(server.pid, signal.SIGKILL)
+        assert wait_until_dead(server.pid)
+        server._running().wait(10)  # a process of several threads is gone when the last of them is
         with pytest.raises(ModelError, match=r"died \(signal 9\)"):
-            for _ in range(200):  # a process of several threads is gone when the last of them is
-                server.ensure_alive()
-                time.sleep(0.05)
+            server.ensure_alive()
 
 
 PARENT = """
