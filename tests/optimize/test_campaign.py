@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
-from experiments import load_plan
+from experiments import load_plan, write_report
 from lineage import canonical_state, read_events
 from lineage.errors import BudgetError, CallError, CampaignError, ModelError, PlanError, SealError
+from lineage.mirror import sync
 from optimize import Campaign, CampaignResult
-from splits import Corpus, Selection, commit_lock, load_corpus, load_lock, plan_lock
+from splits import Corpus, Selection, SplitLock, commit_lock, load_corpus, load_lock, plan_lock
 from splits.corpus import example_row, fact_row
 from splits.lock import _examples
 
@@ -196,6 +198,8 @@ class TestWithAnEndpoint:
         assert confirm[0]["replicates"] == [1]
         assert {name: row["pairs"] for name, row in result.verdict["heldout"].items() if row} != {}
 
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of MLflow's own imports
+    @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of MLflow's SQLite connections
     def test_no_text_of_the_heldout_split_reaches_a_minibatch_or_a_reflector(
         self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any, consults: Corpus
     ) -> None:
@@ -213,6 +217,11 @@ class TestWithAnEndpoint:
                 marker = f"marker-{example.id}-"
                 assert any(marker in prompt for prompt in judge_endpoint.prompts), "the marker is in what was judged"
                 assert marker not in everything
+        write_report(out)
+        sync(out / "ledger.jsonl", tracking_uri=f"sqlite:///{tmp_path / 'runs' / 'mlflow.db'}", experiment="markers")
+        left = [path for path in (tmp_path / "runs").rglob("*") if path.is_file() and "calls.sqlite" not in path.name]
+        assert {"report.html", "mlflow.db", "instruction.md"} <= {path.name for path in left}
+        assert not [path for path in left if b"marker-" in path.read_bytes() and not reflects(path, lock)]
         by_phase = phases_of(out, judge_endpoint.prompts)
         held = {f"marker-{example.id}-" for example in _examples(lock, marked, "heldout")}
         assert not any(marker in prompt for prompt in by_phase["search"] for marker in held)
@@ -236,6 +245,12 @@ class TestWithAnEndpoint:
         judge_endpoint.before = lambda number: None
         run(plan, out)
         assert max(judge_endpoint.answered.values()) <= 2, "a second replicate is the only reason to ask again"
+
+
+def reflects(path: Path, lock: SplitLock) -> bool:
+    """Whether every marker in a file is that of a reflect example."""
+    found = re.findall(rb"marker-([\w-]+)\.", path.read_bytes())
+    return {group.decode() for group in found} <= set(lock.splits["reflect"])
 
 
 def mark_corpus(corpus: Corpus, plan: Path) -> tuple[Corpus, Path]:
@@ -321,7 +336,7 @@ def test_a_campaign_killed_at_random_moments_pays_nothing_twice_and_ends_in_the_
 RUNNER = """
 import sys
 from pathlib import Path
-from experiments import load_plan
+from experiments import load_plan, write_report
 from optimize import Campaign
 loaded = load_plan(sys.argv[1])
 Campaign(loaded.plan, loaded.corpus, loaded.lock, Path(sys.argv[2]), baseline=loaded.baseline).run()
