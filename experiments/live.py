@@ -36,7 +36,7 @@ class LiveView:
 
     def __init__(self, console: Console, plan: Plan, size: PlanSize) -> None:
         self._console, self._plan, self._size = console, plan, size
-        self._status: Status | None = console.status("starting") if console.is_terminal else None
+        self._status: Status | None = console.status("reading the ledger") if console.is_terminal else None
         self._start = time.monotonic()
         self._phase = ""
         self._proposals = 0
@@ -54,6 +54,8 @@ class LiveView:
     def phase(self, name: str) -> None:
         """A phase begins."""
         self._phase = name
+        if self._status is not None:
+            self._status.update(PHASE_WORDS[name])
         self._say(f"[bold]{name}[/bold]: {PHASE_WORDS[name]}")
 
     def judged(self, progress: Progress) -> None:
