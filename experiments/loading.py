@@ -12,6 +12,7 @@ from typing import Any, Final
 import yaml
 
 from lineage.errors import PlanError
+from optimize.model_lock import ModelLock, load_model_lock, resolve_models
 from optimize.plan import Plan, parse_plan
 from splits import Corpus, SplitLock, load_bundled, load_corpus, load_lock
 from students import load_instruction
@@ -24,13 +25,19 @@ _VARIABLE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlan:
-    """A plan with its corpus, its verified split lock and the text of its baseline."""
+    """A plan whose roles are resolved, with its corpus, its verified locks and the text of its baseline."""
 
     path: Path
     plan: Plan
     corpus: Corpus
     lock: SplitLock
     baseline: str
+    models: ModelLock | None = None
+
+    @property
+    def models_hash(self) -> str | None:
+        """Hash of the model lock that the plan's models were resolved through."""
+        return None if self.models is None else self.models.hash
 
 
 def find_plan(name: str) -> Path:
@@ -69,12 +76,28 @@ def load_plan(name: str) -> LoadedPlan:
         InputError: the first defect of plan, corpus, lock or baseline.
     """
     path = find_plan(name)
-    plan = read_plan(path)
+    plan, models = load_plan_models(read_plan(path), path)
     corpus = load_plan_corpus(plan, path)
     lock = load_lock(_beside(path, plan.splits.lock), corpus)
     instruction = _beside(path, plan.baseline)
     baseline = load_instruction(str(instruction) if instruction.is_file() else plan.baseline)
-    return LoadedPlan(path, plan, corpus, lock, baseline)
+    return LoadedPlan(path, plan, corpus, lock, baseline, models)
+
+
+def load_plan_models(plan: Plan, path: Path) -> tuple[Plan, ModelLock | None]:
+    """The plan with its models by role resolved and its recorded answers found, and the model lock that it names.
+
+    Raises:
+        PlanError: the lock was edited, or a role is not pinned.
+    """
+    lock = None if plan.models is None else load_model_lock(_beside(path, plan.models))
+    plan = resolve_models(plan, lock, where=str(path))
+    replays = {
+        role: model.model_copy(update={"replay": str(_beside(path, str(model.replay)))})
+        for role, model in plan.roles.items()
+        if model.replay is not None
+    }
+    return (plan.with_models(replays) if replays else plan), lock
 
 
 def load_plan_corpus(plan: Plan, path: Path) -> Corpus:

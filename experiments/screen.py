@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from experiments.costs import read_costs
 from lineage.ledger import read_events
 from optimize import CampaignResult
 
@@ -67,6 +68,8 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
             Panel("\n".join(text.values()), title="the winner's instruction", title_align="left"), highlight=False
         )
     console.print(f"calls: {result.paid} paid, {result.cached} found in the cache", highlight=False)
+    said_costs = "; ".join(f"{cost.label}: {cost.words()}" for cost in read_costs(directory)[winner][:2])
+    console.print(f"costs: {said_costs}", soft_wrap=True, highlight=False)
     console.print(f"report:  {report}", soft_wrap=True, highlight=False)
     if (directory / "prompt.md").exists():
         console.print(f"prompt:  {directory / 'prompt.md'}", soft_wrap=True, highlight=False)

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from experiments.loading import LoadedPlan
+from optimize.models import capabilities_of
+from optimize.plan import StudentPlan
 from splits.corpus import Corpus, Example
 from splits.lock import split_examples
+from students import ReasoningBudget
 
 SECONDS_A_LOCAL_CHECK: Final = (0.25, 0.75)
 """Seconds a closed check on the embedded 0.5B model, on a fast and on a slow pair of cores."""
@@ -70,9 +73,9 @@ def plan_size(loaded: LoadedPlan) -> PlanSize:
 
 def _calls(loaded: LoadedPlan, corpus: Corpus, example: Example) -> int:
     student = loaded.plan.student
-    if student.shape == "whole-note":
-        return student.samples
-    return _facts(loaded, len(corpus.facts.get(example.group, ())))
+    if student.shape == "per-fact":
+        return _facts(loaded, len(corpus.facts.get(example.group, ()))) * stages(student)
+    return student.samples * stages(student)
 
 
 def _facts(loaded: LoadedPlan, count: int) -> int:
@@ -84,8 +87,14 @@ def _heldout_calls(loaded: LoadedPlan) -> int:
     """From the lock's counts and the fact lists: no held-out note is read."""
     lock, student = loaded.lock, loaded.plan.student
     notes = sum(lock.counts["heldout"]["kind"].values())
-    if student.shape == "whole-note":
-        return notes * student.samples
+    if student.shape != "per-fact":
+        return notes * student.samples * stages(student)
     groups = lock.splits["heldout"]
     most = max((_facts(loaded, len(loaded.corpus.facts.get(group, ()))) for group in groups), default=0)
-    return notes * most
+    return notes * most * stages(student)
+
+
+def stages(student: StudentPlan) -> int:
+    """Most calls that one answer takes: a scratchpad before it, and a retry of keyed verdicts after it."""
+    budget, able = ReasoningBudget(**student.budget.model_dump()), capabilities_of(student.model)
+    return 1 + (budget.scratchpad(able) is not None) + (student.shape == "per-fact-keyed")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def canonical_json(value: Any) -> str:
@@ -19,7 +20,7 @@ def canonical_json(value: Any) -> str:
     Raises:
         ValueError: the value holds NaN or an infinity, which JSON does not have.
     """
-    return _encodable(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    return _encodable(_CANONICAL.encode(value))
 
 
 def digest(value: Any) -> str:
@@ -73,4 +74,6 @@ def pretty_json(value: Any) -> str:
 
 def _encodable(text: str) -> str:
     """JSON in which half a surrogate pair, as a model may return it, is escaped: UTF-8 cannot hold it."""
+    if text.isascii():
+        return text
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

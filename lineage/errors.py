@@ -8,6 +8,7 @@ HoldgateError
 ├── CampaignError         a campaign that cannot go on with what it was given
 ├── SealError             held-out examples asked for outside the two planned openings
 ├── LedgerError           a ledger that is damaged or belongs to another plan
+├── CacheError            a call cache or its export that cannot be read, or is something else
 ├── CallError             a model call that did not succeed (carries whether another try may)
 ├── ModelError            a local model file or server
 └── BudgetError           a limit of the plan is reached; the campaign can be resumed
@@ -59,6 +60,10 @@ class LedgerError(HoldgateError):
     """A ledger that is damaged, or that belongs to another plan."""
 
 
+class CacheError(HoldgateError):
+    """A call cache, or an export of one, that cannot be read, is damaged, or is something else."""
+
+
 class CallError(HoldgateError):
     """A model call that did not succeed.
 
@@ -67,11 +72,23 @@ class CallError(HoldgateError):
         reason: short machine-readable reason, such as ``transport`` or ``refused_parameter``.
         transient: whether the same call may succeed later.
         retry_after_s: seconds after which the endpoint asks to be called again, if it says so.
+        throttled: whether the endpoint turned the call away for too many requests.
+        unanswered: whether the call may have reached the model, so that it may be paid for without an answer.
     """
 
-    def __init__(self, message: str, *, reason: str, transient: bool, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str,
+        transient: bool,
+        retry_after_s: float | None = None,
+        throttled: bool = False,
+        unanswered: bool = False,
+    ) -> None:
         super().__init__(message)
         self.reason, self.transient, self.retry_after_s = reason, transient, retry_after_s
+        self.throttled, self.unanswered = throttled, unanswered
 
 
 class ModelError(HoldgateError):

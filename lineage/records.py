@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from functools import lru_cache
+from typing import Any, Final, Literal, get_args
 
 from lineage.canonical import canonical_json, digest
 
 VOLATILE: Final = "volatile"
 """Key of what may differ between a run and its resumption: times, latency, host, cached or paid."""
 
+_LEAVES: Final = frozenset({str, int, float, bool, type(None)})
+
 Status = Literal["scored", "failed", "abstained"]
+Reason = Literal["truncated", "empty", "reasoning_only", "refused", "unparseable", "transport"]
+REASONS: Final[tuple[str, ...]] = get_args(Reason)
+"""Why a judgement failed: the first word of its reason, which ends at a colon."""
+ABSTAINED: Final = "abstained"
+"""First word of the reason of a judgement that abstained."""
 CandidateKind = Literal["seed", "mutation", "merge"]
 Outcome = Literal["accepted", "rejected", "invalid"]
 
 
 def candidate_id(texts: Mapping[str, str]) -> str:
     """SHA-256 of a candidate's named texts, in full."""
+    return _texts_digest(tuple(sorted(texts.items())))
+
+
+@lru_cache(maxsize=1024)
+def _texts_digest(texts: tuple[tuple[str, str], ...]) -> str:
+    """Every call and every judgement names its candidate: its hash is taken once."""
     return digest(dict(texts))
 
 
@@ -79,12 +94,13 @@ class FactVerdict:
     """What a per-fact judge said of one fact.
 
     ``p_yes`` is the probability of *yes* against *no* on the first answer token, in [0, 1]; ``margin`` the difference
-    of their log-probabilities in nats, above 0 where *yes* leads; ``present`` is ``p_yes >= threshold``.
+    of their log-probabilities in nats, above 0 where *yes* leads; ``present`` is ``p_yes >= threshold``. A verdict in
+    words has no margin (None), and its ``p_yes`` is 1 or 0, which is no probability.
     """
 
     fact: str
     p_yes: float
-    margin: float
+    margin: float | None
     present: bool
 
     def row(self) -> dict[str, Any]:
@@ -97,7 +113,9 @@ class Judgement:
     """One student's answer on one example.
 
     ``score`` is None unless ``status`` is ``scored``; higher means a better document. ``reason`` says why a judgement
-    failed or abstained. ``paid`` counts the calls that were sent rather than found in the cache.
+    failed, with one of ``REASONS`` as its first word, or abstained. ``sent`` holds the parameters really sent and the
+    reasoning budget, ``usage`` the reasoning tokens used. ``seed`` is None where none was sent. ``paid`` counts the
+    calls that were sent rather than found in the cache.
     """
 
     example: str
@@ -124,6 +142,11 @@ class Judgement:
             raise ValueError(f"a {self.status} judgement cannot have the score {self.score!r}")
         if scored == (self.reason is not None):
             raise ValueError("a judgement has a reason exactly when it is not scored")
+        allowed = REASONS if self.status == "failed" else (ABSTAINED,)
+        if self.reason is not None and self.reason.partition(":")[0] not in allowed:
+            raise ValueError(
+                f"the reason of a {self.status} judgement begins with {', '.join(allowed)}: {self.reason!r}"
+            )
 
     @property
     def key(self) -> tuple[str, str, int, int]:
@@ -158,6 +181,7 @@ class Judgement:
         return cls(
             **{
                 **fields,
+                **{name: sys.intern(row[name]) for name in ("example", "candidate", "student")},
                 "facts": tuple(FactVerdict(**verdict) for verdict in row["facts"]),
                 "flags": tuple(row["flags"]),
                 "usage": Usage(**row["usage"]),
@@ -181,8 +205,10 @@ def minibatch_gain(before: Mapping[Any, float], after: Mapping[Any, float]) -> f
 
 def stable(value: Any) -> Any:
     """A copy of a JSON value without anything that stands under ``volatile``, at any depth."""
+    if type(value) in _LEAVES:
+        return value
     if isinstance(value, Mapping):
-        return {key: stable(item) for key, item in value.items() if key != VOLATILE}
+        return {key: item if type(item) in _LEAVES else stable(item) for key, item in value.items() if key != VOLATILE}
     if isinstance(value, list | tuple):
         return [stable(item) for item in value]
     return value

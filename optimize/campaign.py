@@ -8,23 +8,27 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lineage._version import __version__
 from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json, write_atomic
 from lineage.errors import BudgetError, CallError, LedgerError, PlanError
 from lineage.ledger import Ledger
 from lineage.records import VOLATILE
+from optimize.calling import CallLayer, check_limits
 from optimize.evaluation import Evaluator
-from optimize.models import build_student, open_model
+from optimize.models import build_student, capabilities_of, open_model
 from optimize.plan import Plan
 from optimize.protocol import Decided, Protocol
 from optimize.watching import Unwatched, Watcher
-from reflectors import LlmReflector, OperatorReflector, Reflector
+from reflectors import LlmReflector, OperatorReflector, Reflector, reflector_sending
 from splits.corpus import Corpus
 from splits.lock import SplitLock, split_structure
-from students import Bench, PerFactChecker, ReasoningBudget
-from students.transport import CallCache, CallFailure, CallRequest, CallResult, Calls, Limits, Spend, Tags
+from students import Bench, Capabilities, KeyedFactChecker, PerFactChecker, ReasoningBudget
+from students.transport import CallCache, CallFailure, CallRequest, CallResult, LimitError, Tags
+
+STOPPED: Final = "stopped.md"
+"""File of a run directory that says where a limit stopped it; gone as soon as it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,10 @@ class Campaign:
         cache: path of the call cache; by default beside the run directory, shared by its neighbours.
         exploratory: why the campaign confirms nothing, or None.
         watcher: follows the campaign.
+        models_hash: hash of the model lock that the plan's models were resolved through, or None.
 
     Raises:
-        PlanError: plan, corpus and lock do not fit together.
+        PlanError: plan, corpus and lock do not fit together, or a replay is not said to be exploratory.
     """
 
     def __init__(
@@ -65,22 +70,29 @@ class Campaign:
         cache: Path | None = None,
         exploratory: str | None = None,
         watcher: Watcher | None = None,
+        models_hash: str | None = None,
     ) -> None:
+        if plan.replayed and exploratory is None:
+            raise PlanError(
+                f"{', '.join(plan.replayed)}: a replay of recorded answers confirms nothing: give --exploratory REASON"
+            )
         # What is simulated spends nothing of the held-out split's alpha: its register stays in the run directory.
         self.lock = replace(lock, path=directory / "split.lock.json") if plan.simulated else lock
         self.plan, self.directory = plan, directory
         self._corpus = corpus
         self._baseline = baseline
         self._cache_path = cache or directory.parent / "calls.sqlite"
-        self._exploratory = exploratory
+        self._exploratory, self._models_hash = exploratory, models_hash
         self._watcher = watcher or Unwatched()
         self._model = open_model(plan.student.model)
-        if plan.limits.usd is not None and self._model.price is None and plan.reflector.model is None:
-            raise PlanError("limits.usd has no effect on models without a price; limit calls, tokens or wall_s instead")
         self._student = build_student(plan, self._model)
         asked = plan.reflector.model
         self._reflector_model = self._model if asked in (None, plan.student.model) else open_model(asked)
-        if isinstance(self._student, PerFactChecker):
+        self._models = {"student": self._model} | ({} if asked is None else {"reflector": self._reflector_model})
+        check_limits(plan, self._models)
+        if asked is not None:
+            reflector_sending(*self._reflector_settings(), temperature=plan.reflector.temperature)
+        if isinstance(self._student, PerFactChecker | KeyedFactChecker):
             missing = sorted({group for groups in lock.splits.values() for group in groups} - set(corpus.facts))
             if missing:
                 raise PlanError(f"a per-fact student needs facts for every group; none for {', '.join(missing[:5])}")
@@ -98,16 +110,12 @@ class Campaign:
                 self._model.check()
                 self._reflector_model.check()
             self._register(ledger)
-            cache = stack.enter_context(CallCache(self._cache_path))
-            limits = Limits(**self.plan.limits.model_dump())
-            spend = Spend(limits, spent=cache.paid(ledger.campaign))
-            calls = Calls(
-                self._model.transport,
-                cache=cache,
-                spend=spend,
-                concurrency=self._model.concurrency,
-                price=self._model.price,
-            )
+            (self.directory / STOPPED).unlink(missing_ok=True)
+            asked = (self._model.recorded, self._reflector_model.recorded)
+            recorded = tuple(answers for answers in asked if answers is not None)
+            cache = stack.enter_context(CallCache(self._cache_path, recorded=recorded))
+            layer = CallLayer(self.plan, self._models, cache=cache, campaign=ledger.campaign)
+            calls = layer.calls("student")
             bench = Bench(
                 calls, run_seed=self.plan.search.seed, campaign=ledger.campaign, progress=self._watcher.judged
             )
@@ -124,12 +132,13 @@ class Campaign:
                     evaluator,
                     self._watcher,
                 )
-                decided = protocol.run(self._student, lambda: self._reflector(stack, bench, cache, spend, ledger))
+                decided = protocol.run(self._student, lambda: self._reflector(stack, bench, layer, ledger))
             except (BudgetError, CallError) as error:
-                ledger.operational("stopped", {"reason": str(error), "paid": calls.paid})
+                limit = error.limit if isinstance(error, LimitError) else None
+                ledger.operational("stopped", {"reason": str(error), "limit": limit, **layer.record()})
                 raise
             verdict = self._record_verdict(ledger, decided)
-            self._finish(ledger, cache, verdict)
+            self._finish(ledger, layer, verdict)
             return CampaignResult(self.directory, verdict, calls.paid, calls.found)
 
     def _register(self, ledger: Ledger) -> None:
@@ -145,6 +154,8 @@ class Campaign:
                     "exploratory": self._exploratory,
                     "corpus_hash": self._corpus.hash,
                     "lock_hash": self.lock.hash,
+                    "models_hash": self._models_hash,
+                    "replayed": list(self.plan.replayed),
                 },
                 lambda: {VOLATILE: _environment()},
             )
@@ -183,36 +194,42 @@ class Campaign:
             write_atomic(self.directory / "prompt.md", prompt)
         return dict(body["verdict"])
 
-    def _finish(self, ledger: Ledger, cache: CallCache, verdict: Mapping[str, Any]) -> None:
-        def spent() -> dict[str, Any]:
-            phases = cache.paid_by_phase(ledger.campaign)
-            return {VOLATILE: {"paid": {f"{role} {phase}": usage.row() for (role, phase), usage in phases.items()}}}
-
-        ledger.perform("spend", {"limits": self.plan.limits.model_dump()}, spent)
+    def _finish(self, ledger: Ledger, layer: CallLayer, verdict: Mapping[str, Any]) -> None:
+        ledger.perform("spend", {}, lambda: {VOLATILE: layer.record()})
         ledger.perform("finished", {"decision": verdict["decision"]}, dict)
         finished = next(event for event in ledger.events if event.type == "finished")
         head = {"count": finished.seq + 1, "hash": finished.hash}
         write_atomic(self.directory / "verdict.json", pretty_json({**verdict, "ledger_head": head}))
 
-    def _reflector(self, stack: ExitStack, bench: Bench, cache: CallCache, spend: Spend, ledger: Ledger) -> Reflector:
+    def _reflector(self, stack: ExitStack, bench: Bench, layer: CallLayer, ledger: Ledger) -> Reflector:
         plan = self.plan.reflector
         if plan.kind == "operators":
             return OperatorReflector(self.plan.student.shape)
         model = self._reflector_model
         if model is not self._model:
             stack.callback(lambda: bench.run(model.transport.aclose()))
-        calls = Calls(model.transport, cache=cache, spend=spend, concurrency=1, price=model.price)
+        calls = layer.calls("reflector", concurrency=1)
         tags = Tags(ledger.campaign, "reflector", "search")
 
         async def asked(request: CallRequest) -> CallResult | CallFailure:
-            return (await calls.run([request], tags))[0]
+            try:
+                return (await calls.run([request], tags))[0]
+            finally:
+                await calls.finish()
 
+        budget, capabilities = self._reflector_settings()
         return LlmReflector(
             lambda request: bench.run(asked(request)),
             model=model.identity,
-            budget=ReasoningBudget(**plan.budget.model_dump()),
+            budget=budget,
             temperature=plan.temperature,
+            capabilities=capabilities,
         )
+
+    def _reflector_settings(self) -> tuple[ReasoningBudget, Capabilities]:
+        plan = self.plan.reflector
+        budget = ReasoningBudget(**plan.budget.model_dump())
+        return budget, Capabilities() if plan.model is None else capabilities_of(plan.model)
 
 
 def _environment() -> dict[str, Any]:

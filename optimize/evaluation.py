@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from students.judging import Bench
 from students.student import Student, student_hash
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evaluation:
     """One candidate's judgements on some examples.
 
-    ``planned`` are the examples that were to be judged; a failed judgement is here with its reason and without a score.
+    A judgement that failed or abstained is here with its reason and without a score.
     """
 
     candidate: str
@@ -30,16 +31,31 @@ class Evaluation:
 
     def score(self, example: str, replicate: int) -> float | None:
         """Stored score of an example in a replicate, or None where its judgement failed."""
-        return next((j.score for j in self.judgements if j.example == example and j.replicate == replicate), None)
+        return self._scores.get((example, replicate))
 
-    @property
+    @cached_property
+    def _scores(self) -> dict[tuple[str, int], float]:
+        """Scores that there are, by example and replicate."""
+        return {(j.example, j.replicate): j.score for j in self.judgements if j.score is not None}
+
+    @cached_property
     def replicates(self) -> tuple[int, ...]:
         """Replicate numbers, sorted."""
         return tuple(sorted({judgement.replicate for judgement in self.judgements}))
 
     @property
     def failed(self) -> tuple[Judgement, ...]:
-        """Judgements without a score."""
+        """Judgements that failed; their number says nothing of those that abstained."""
+        return tuple(judgement for judgement in self.judgements if judgement.status == "failed")
+
+    @property
+    def abstained(self) -> tuple[Judgement, ...]:
+        """Judgements in which the judge said that it cannot judge."""
+        return tuple(judgement for judgement in self.judgements if judgement.status == "abstained")
+
+    @property
+    def unscored(self) -> tuple[Judgement, ...]:
+        """Judgements without a score: failed and abstained ones."""
         return tuple(judgement for judgement in self.judgements if judgement.score is None)
 
     def flawed(self, label: str | None = None) -> tuple[Example, ...]:
@@ -48,7 +64,7 @@ class Evaluation:
 
     def pairs(self, label: str | None = None) -> list[ScoredPair]:
         """Every pair scored in both of its documents, by replicate."""
-        scores = {(j.example, j.replicate): j.score for j in self.judgements if j.score is not None}
+        scores = self._scores
         found = []
         for example in self.flawed(label):
             for replicate in self.replicates:
@@ -141,11 +157,12 @@ class Evaluator:
 
         def produce() -> dict[str, Any]:
             judged = self._bench.judge(student, corpus, candidates, phase=purpose, replicates=sorted(replicates))
-            failed = [judgement for judgement in judged if judgement.score is None]
+            missing = [judgement for judgement in judged if judgement.score is None]
             return {
                 "segment": write_segment(self._directory, name, judged),
-                "failed": len(failed),
-                "failures": sorted({(judgement.reason or "")[:120] for judgement in failed})[:10],
+                "failed": sum(judgement.status == "failed" for judgement in judged),
+                "abstained": sum(judgement.status == "abstained" for judgement in judged),
+                "failures": sorted({(judgement.reason or "")[:120] for judgement in missing})[:10],
             }
 
         body = self._ledger.perform(

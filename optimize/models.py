@@ -5,26 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
 from lineage.errors import CallError, PlanError
-from optimize.plan import ModelPlan, Plan
-from students import PerFactChecker, ReasoningBudget, Student, WholeNoteScorer
-from students.local import LocalServer, known_model, require_model
+from optimize.local_model import LocalTransport
+from optimize.model_plan import ModelPlan
+from optimize.plan import Plan
+from students import (
+    Capabilities,
+    KeyedFactChecker,
+    PerFactChecker,
+    ReasoningBudget,
+    Student,
+    WholeNoteScorer,
+    known_capabilities,
+)
 from students.transport import (
-    CallRequest,
-    CallResult,
     EndpointTransport,
     HostedTransport,
     Price,
+    RecordedAnswers,
+    ReplayTransport,
     SimulatedTransport,
     Transport,
     price_of,
 )
+
+GRACE_S: Final = 5.0
+"""Seconds that a transport's own time-out is longer than the deadline of a call, which so is the one that acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +43,7 @@ class Model:
     """A model that a campaign can call.
 
     ``identity`` is part of the student's hash; ``price`` is None where none applies. ``check`` raises where the model
-    cannot be reached.
+    cannot be reached. ``recorded`` holds the answers of a replay, where nothing is paid for.
     """
 
     transport: Transport
@@ -40,105 +51,96 @@ class Model:
     concurrency: int
     price: Price | None
     check: Callable[[], None]
-
-
-class LocalTransport:
-    """The embedded model: its server starts at the first call and stops when the transport is closed."""
-
-    serial: Final = True
-    simulated: Final = False
-
-    def __init__(self, name: str) -> None:
-        model = known_model(name)
-        self.identity = {"local": model.name, "sha256": model.sha256, "runtime": f"xllamacpp {version('xllamacpp')}"}
-        self._name = name
-        self._server: LocalServer | None = None
-        self._endpoint: EndpointTransport | None = None
-
-    def check(self) -> Path:
-        """Path of the model file.
-
-        Raises:
-            ModelError: it is not on this machine, or is not the right file.
-        """
-        return require_model(self._name)
-
-    async def complete(self, request: CallRequest) -> CallResult:
-        """Make one call (see :class:`~students.transport.base.Transport`)."""
-        endpoint = self._started()
-        try:
-            return await endpoint.complete(request)
-        except CallError:
-            if self._server is not None:
-                self._server.ensure_alive()
-            raise
-
-    async def prime(self, request: CallRequest) -> None:
-        """Bring the server's prompt cache into the state after ``request``."""
-        await self._started().prime(request)
-
-    async def aclose(self) -> None:
-        """Stop the server."""
-        if self._endpoint is not None:
-            await self._endpoint.aclose()
-        if self._server is not None:
-            self._server.stop()
-        self._endpoint = self._server = None
-
-    def _started(self) -> EndpointTransport:
-        if self._endpoint is None:
-            self._server = LocalServer(self.check())
-            self._server.start()
-            self._endpoint = EndpointTransport(
-                self._server.base_url, model=self._name, identity=self.identity, serial=True
-            )
-        return self._endpoint
+    recorded: RecordedAnswers | None = None
 
 
 def open_model(plan: ModelPlan) -> Model:
     """The model that a plan names; nothing is called yet.
 
     Raises:
-        PlanError: a key or a price is missing.
+        PlanError: a key or a price is missing, or the model is that of a role that is not pinned.
+        CacheError: the recorded answers of a replay cannot be read.
+    """
+    transport = open_transport(plan.original, key_of(plan) if plan.replay is None else None)
+    price = price_of_plan(plan.original)
+    if plan.replay is not None:
+        recorded = RecordedAnswers(Path(plan.replay))
+        replay = ReplayTransport(
+            recorded, identity=transport.identity, serial=transport.serial, simulated=transport.simulated
+        )
+        return Model(replay, replay.identity, plan.concurrency, price, lambda: None, recorded)
+    if isinstance(transport, LocalTransport):
+        return Model(transport, transport.identity, 1, None, lambda: _discard(transport.check()))
+    return Model(transport, transport.identity, plan.concurrency, price, lambda: _discard(reach(plan)))
+
+
+def open_transport(plan: ModelPlan, key: str | None = None) -> Transport:
+    """The transport to a model that is no replay; nothing is called, and no price is looked up.
+
+    Raises:
+        PlanError: the model is that of a role.
     """
     if plan.local is not None:
-        local = LocalTransport(plan.local)
-        return Model(local, local.identity, 1, None, lambda: _discard(local.check()))
+        return LocalTransport(plan.local, deadline_s=plan.deadline_s + GRACE_S)
     if plan.simulated is not None:
-        simulated = SimulatedTransport(noise=plan.simulated.noise)
-        return Model(simulated, simulated.identity, plan.concurrency, None, lambda: None)
+        return SimulatedTransport(noise=plan.simulated.noise)
     if plan.endpoint is not None:
         assert plan.name is not None
-        key = None
-        if plan.key_env is not None:
-            key = os.environ.get(plan.key_env)
-            if not key:
-                raise PlanError(f"key_env: the environment variable {plan.key_env} is not set")
-        stated = _stated_price(plan)
-        endpoint = EndpointTransport(plan.endpoint, model=plan.name, api_key=key)
-        address = plan.endpoint
-        return Model(endpoint, endpoint.identity, plan.concurrency, stated, lambda: _reach(address, key))
-    assert plan.hosted is not None
+        return EndpointTransport(plan.endpoint, model=plan.name, api_key=key, deadline_s=plan.deadline_s + GRACE_S)
+    if plan.hosted is not None:
+        return HostedTransport(plan.hosted, deadline_s=plan.deadline_s + GRACE_S)
+    raise PlanError(
+        f"the model of role {plan.role!r} is in a model lock that this plan was not resolved through: load the plan "
+        "with load_plan, or give it to resolve_models first"
+    )
+
+
+def key_of(plan: ModelPlan) -> str | None:
+    """The key of an endpoint, from the environment.
+
+    Raises:
+        PlanError: the variable that the plan names is not set.
+    """
+    if plan.key_env is None:
+        return None
+    if not (key := os.environ.get(plan.key_env)):
+        raise PlanError(f"key_env: the environment variable {plan.key_env} is not set")
+    return key
+
+
+def price_of_plan(plan: ModelPlan) -> Price | None:
+    """What a model's tokens cost: as the plan states it, or else as litellm's map does; None where no price applies.
+
+    Raises:
+        PlanError: neither knows the price of a hosted model.
+    """
+    if (stated := plan.price) is not None:
+        cached = stated.cached_usd_per_million
+        return Price(
+            stated.prompt_usd_per_million / 1e6,
+            stated.completion_usd_per_million / 1e6,
+            None if cached is None else cached / 1e6,
+        )
+    if plan.hosted is None:
+        return None
     try:
-        price = _stated_price(plan) or price_of(plan.hosted)
+        return price_of(plan.hosted)
     except CallError as error:
         raise PlanError(str(error)) from error
-    hosted = HostedTransport(plan.hosted)
-    return Model(hosted, hosted.identity, plan.concurrency, price, lambda: None)
 
 
-def _stated_price(plan: ModelPlan) -> Price | None:
-    if plan.price is None:
-        return None
-    return Price(plan.price.prompt_usd_per_million / 1e6, plan.price.completion_usd_per_million / 1e6)
-
-
-def _reach(address: str, key: str | None) -> None:
+def reach(plan: ModelPlan) -> Mapping[str, Any]:
     """Ask an endpoint for its models, which costs nothing.
+
+    Returns:
+        What it says about the model of that name; empty where it says nothing, and for a model that is no endpoint.
 
     Raises:
         CallError: nothing answers, or the key is refused.
     """
+    if plan.endpoint is None:
+        return {}
+    address, key = plan.endpoint, key_of(plan)
     url = f"{address.rstrip('/')}/models"
     try:
         answer = httpx.get(url, headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=10)
@@ -150,17 +152,39 @@ def _reach(address: str, key: str | None) -> None:
         ) from error
     if answer.status_code in (401, 403):
         raise CallError(f"endpoint {address} refuses the key ({answer.status_code})", reason="refused", transient=False)
+    try:
+        listed = answer.json()["data"]
+        return next((dict(item) for item in listed if item.get("id") == plan.name), {})
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return {}  # a list of models is no part of what a judge needs
 
 
-def _discard(path: Path) -> None:
+def _discard(found: object) -> None:
     """A check has no result."""
-    del path
+    del found
+
+
+def capabilities_of(plan: ModelPlan) -> Capabilities:
+    """What the model that a plan names, or replays, accepts; nothing is called."""
+    plan = plan.original
+    if plan.hosted is not None:
+        return known_capabilities(plan.hosted, place="hosted")
+    if plan.endpoint is not None:
+        return known_capabilities(plan.name or "", place="endpoint")
+    if plan.local is not None:
+        return known_capabilities(plan.local, place="local")
+    return known_capabilities("the simulated judge", place="simulated")
 
 
 def build_student(plan: Plan, model: Model) -> Student:
-    """The student that a plan describes."""
+    """The student that a plan describes.
+
+    Raises:
+        PlanError: the model does not take what the plan asks for; names model, parameter and what is accepted.
+    """
     settings = plan.student
     budget = ReasoningBudget(**settings.budget.model_dump())
+    capabilities = capabilities_of(settings.model)
     if settings.shape == "per-fact":
         return PerFactChecker(
             model=model.identity,
@@ -168,6 +192,16 @@ def build_student(plan: Plan, model: Model) -> Student:
             max_facts=settings.max_facts,
             budget=budget,
             prompt_cache=settings.prompt_cache,
+            capabilities=capabilities,
+        )
+    if settings.shape == "per-fact-keyed":
+        return KeyedFactChecker(
+            model=model.identity,
+            max_facts=settings.max_facts,
+            budget=budget,
+            temperature=settings.temperature,
+            prompt_cache=settings.prompt_cache,
+            capabilities=capabilities,
         )
     return WholeNoteScorer(
         model=model.identity,
@@ -175,4 +209,5 @@ def build_student(plan: Plan, model: Model) -> Student:
         temperature=settings.temperature,
         samples=settings.samples,
         prompt_cache=settings.prompt_cache,
+        capabilities=capabilities,
     )

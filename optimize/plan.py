@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from lineage.canonical import digest
 from lineage.errors import PlanError
+from optimize.model_plan import OPERATIONAL, ModelPlan, Section
 from students.budget import Effort
 from students.per_fact import Aggregator
 from students.student import PromptCache
-
-
-class Section(BaseModel):
-    """A part of a plan: frozen, and closed to keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class CorpusPlan(Section):
@@ -42,78 +37,54 @@ class SplitsPlan(Section):
     lock: str = Field(description="Path of a committed split lock, from the plan's directory.")
 
 
-class PricePlan(Section):
-    """Price of a hosted model, where litellm's map does not have it. US dollars for a million tokens."""
-
-    prompt_usd_per_million: float = Field(ge=0)
-    completion_usd_per_million: float = Field(ge=0)
-
-
-class SimulatedPlan(Section):
-    """The simulated judge: a formula, marked as such everywhere."""
-
-    noise: float = Field(2.0, ge=0, description="Standard deviation of its noise, in nats of margin.")
-
-
-class ModelPlan(Section):
-    """Where a model is: the embedded one, an OpenAI-compatible endpoint, a hosted one, or a simulation."""
-
-    local: str | None = Field(None, description="Name of an embedded model (see holdgate model list).")
-    endpoint: str | None = Field(None, description="Address of an OpenAI-compatible endpoint, up to and with /v1.")
-    name: str | None = Field(None, description="Model name that the endpoint is asked for.")
-    hosted: str | None = Field(None, description="provider/model, as litellm names it; keys from the environment.")
-    simulated: SimulatedPlan | None = None
-    key_env: str | None = Field(None, description="Environment variable that holds the endpoint's key.")
-    price: PricePlan | None = None
-    concurrency: int = Field(8, ge=1, description="Most calls under way at once.")
-
-    @model_validator(mode="after")
-    def _one_place(self) -> ModelPlan:
-        places = [name for name in ("local", "endpoint", "hosted", "simulated") if getattr(self, name) is not None]
-        if len(places) != 1:
-            raise ValueError(
-                f"give exactly one of local, endpoint, hosted, simulated; got {', '.join(places) or 'none'}"
-            )
-        if (self.name is not None) != (self.endpoint is not None):
-            raise ValueError("endpoint and name go together")
-        if self.key_env is not None and self.endpoint is None:
-            raise ValueError("key_env goes with endpoint; hosted models take their provider's own variable")
-        if self.price is not None and self.hosted is None and self.endpoint is None:
-            raise ValueError("price goes with hosted or endpoint")
-        return self
-
-
 class BudgetPlan(Section):
-    """Reasoning budget and answer cap."""
+    """Reasoning budget and answer cap; what the model does not take is refused before anything is called."""
 
-    effort: Effort = "none"
-    thinking_tokens: int | None = Field(None, ge=1)
-    answer_tokens: int = Field(64, ge=1)
+    effort: Effort = Field("none", description="Reasoning effort; none means no reasoning.")
+    thinking_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Thinking budget, with effort none; a scratchpad before the answer where a model has none.",
+    )
+    answer_tokens: int = Field(
+        64, ge=1, description="Cap of the answer in tokens; with an effort, of reasoning and answer together."
+    )
+
+
+Shape = Literal["per-fact", "per-fact-keyed", "whole-note"]
+_SHAPED: Final[Mapping[str, frozenset[str]]] = {
+    "per-fact": frozenset({"aggregator", "max_facts"}),
+    "per-fact-keyed": frozenset({"max_facts", "temperature"}),
+    "whole-note": frozenset({"samples", "temperature"}),
+}
+"""Settings that have an effect on some shapes only."""
 
 
 class StudentPlan(Section):
     """The judge under test; the same settings score every candidate."""
 
-    shape: Literal["per-fact", "whole-note"]
+    shape: Shape
     model: ModelPlan
     budget: BudgetPlan = BudgetPlan()
     samples: int = Field(1, ge=1, le=10, description="Answers a judgement (whole-note).")
     aggregator: Aggregator = Field("soft", description="How a per-fact student's verdicts become a score.")
     max_facts: int | None = Field(None, ge=1, description="Most facts checked a document, core facts first.")
-    temperature: float | None = Field(0.0, ge=0, description="Sampling temperature (whole-note); null sends none.")
+    temperature: float | None = Field(0.0, ge=0, description="Sampling temperature (not per-fact); null sends none.")
     prompt_cache: PromptCache = Field(
         "unset", description="Prompt cache of llama.cpp's server; exact makes repeats equal."
     )
 
     @model_validator(mode="after")
     def _no_idle_setting(self) -> StudentPlan:
-        given = self.model_fields_set
-        idle = given & ({"samples", "temperature"} if self.shape == "per-fact" else {"aggregator", "max_facts"})
+        idle = self.model_fields_set & (frozenset[str]().union(*_SHAPED.values()) - _SHAPED[self.shape])
         if idle:
             raise ValueError(f"{', '.join(sorted(idle))} has no effect on shape {self.shape}; remove it")
-        if self.prompt_cache != "unset" and self.model.local is None and self.model.endpoint is None:
+        model = self.model.original
+        if self.shape == "per-fact-keyed" and model.simulated is not None:
+            raise ValueError("the simulated judge answers shapes per-fact and whole-note only")
+        if self.prompt_cache != "unset" and model.local is None and model.endpoint is None and model.role is None:
             raise ValueError("prompt_cache has no effect on this model; remove it")
-        if self.prompt_cache == "exact" and self.model.local is None:
+        if self.prompt_cache == "exact" and model.local is None and model.role is None:
             raise ValueError("prompt_cache: exact needs a server that takes one call at a time: a local model")
         return self
 
@@ -151,13 +122,23 @@ class SearchPlan(Section):
     seed: int = Field(0, ge=0, description="Seed of every random choice, and of the calls.")
 
 
-class LimitsPlan(Section):
-    """Hard limits; null sets none."""
+class RoleLimitsPlan(Section):
+    """Hard limits of one role; null sets none."""
 
-    calls: int | None = Field(None, ge=0)
-    tokens: int | None = Field(None, ge=0)
-    usd: float | None = Field(None, ge=0)
-    wall_s: float | None = Field(None, gt=0)
+    calls: int | None = Field(None, ge=0, description="Paid calls.")
+    tokens: int | None = Field(None, ge=0, description="Tokens of prompts and answers, reasoning among them.")
+    usd: float | None = Field(None, ge=0, description="US dollars.")
+    wall_s: float | None = Field(None, gt=0, description="Seconds of one process; of a role, while it is called.")
+
+
+class LimitsPlan(RoleLimitsPlan):
+    """Hard limits of the campaign, and further ones of its roles; null sets none.
+
+    They stop a campaign and change no number of it: with other limits it is the same campaign, and goes on.
+    """
+
+    student: RoleLimitsPlan = RoleLimitsPlan()
+    reflector: RoleLimitsPlan = RoleLimitsPlan()
 
 
 class GatePlan(Section):
@@ -189,6 +170,7 @@ class Plan(Section):
     reflector: ReflectorPlan = ReflectorPlan()
     objective: ObjectivePlan = ObjectivePlan()
     search: SearchPlan
+    models: str | None = Field(None, description="Path of a model lock, from the plan's directory, for models by role.")
     replicates: int = Field(1, ge=1, le=9, description="Held-out repetitions in both arms.")
     limits: LimitsPlan = LimitsPlan()
     gate: GatePlan = GatePlan()
@@ -200,14 +182,52 @@ class Plan(Section):
             raise ValueError(f"replicates must be odd, so that flags have a majority; got {self.replicates}")
         return self
 
+    @model_validator(mode="after")
+    def _no_idle_limit(self) -> Plan:
+        if self.reflector.model is None and self.limits.reflector != RoleLimitsPlan():
+            raise ValueError("limits.reflector has no effect: kind operators makes no calls; remove it")
+        return self
+
     @property
     def simulated(self) -> bool:
         """Whether the student is a simulation."""
-        return self.student.model.simulated is not None
+        return self.student.model.original.simulated is not None
+
+    @property
+    def roles(self) -> dict[str, ModelPlan]:
+        """The models that the campaign calls, by the role they have in it."""
+        found = {"student": self.student.model, "reflector": self.reflector.model}
+        return {role: model for role, model in found.items() if model is not None}
+
+    @property
+    def replayed(self) -> tuple[str, ...]:
+        """Roles whose answers come from a recorded campaign."""
+        return tuple(role for role, model in self.roles.items() if model.replay is not None)
+
+    def with_models(self, models: Mapping[str, ModelPlan]) -> Plan:
+        """The plan with other models in some roles, checked again.
+
+        Raises:
+            PlanError: a setting of the plan does not go with a model.
+        """
+        data = self.model_dump(mode="json", exclude_unset=True)
+        for role, model in models.items():
+            data[role]["model"] = model.model_dump(mode="json", exclude_unset=True)
+        return parse_plan(data, where=self.name)
 
     def row(self) -> dict[str, Any]:
-        """The JSON form, defaults included."""
-        return self.model_dump(mode="json")
+        """The JSON form, defaults included; a replay has that of the campaign it replays.
+
+        Limits and speed are no part of it, nor of the hash: they change no answer, and may change on resumption.
+        """
+        row = self.model_dump(mode="json", exclude={"limits"})
+        for section in self.roles:
+            model = row[section]["model"]
+            model = model if model["of"] is None else model["of"]
+            row[section]["model"] = {
+                key: value for key, value in model.items() if key not in ("replay", "of", *OPERATIONAL)
+            }
+        return row
 
     @property
     def hash(self) -> str:

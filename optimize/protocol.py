@@ -123,9 +123,9 @@ class Protocol:
             student = student.at_threshold(found.threshold)
         (on_accept,) = self.evaluator.evaluate(student, [seed], accept, purpose="accept", split="accept", iteration=0)
         record_measures(self.ledger, "accept", on_accept)
-        share = coverage(len(on_accept.judgements) - len(on_accept.failed), len(on_accept.judgements))
+        share = coverage(len(on_accept.judgements) - len(on_accept.unscored), len(on_accept.judgements))
         if share < self.plan.gate.coverage:
-            reasons = sorted({judgement.reason or "" for judgement in on_accept.failed})
+            reasons = sorted({judgement.reason or "" for judgement in on_accept.unscored})
             raise CampaignError(
                 f"only {share:.0%} of the baseline's judgements on accept have a score ({reasons[0]}); nothing can be "
                 "searched on that: mend the student (prompt, budget.answer_tokens, model) and use another --out"

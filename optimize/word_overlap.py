@@ -7,8 +7,8 @@ from typing import Any
 
 from optimize.objectives import paired_credit
 from splits.corpus import Corpus, Example
+from students.facts import checked_facts
 from students.overlap import overlap_score
-from students.per_fact import checked_facts
 
 
 def overlap_row(corpus: Corpus, max_facts: int | None) -> dict[str, Any]:

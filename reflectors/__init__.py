@@ -1,6 +1,6 @@
 """Reflectors: feedback traces, and what turns them into new instructions."""
 
-from reflectors.llm import LlmReflector
+from reflectors.llm import LlmReflector, reflector_sending
 from reflectors.operators import OperatorReflector
 from reflectors.reflector import Reflection, ReflectionRequest, Reflector
 from reflectors.traces import Trace, build_traces, count_failures
@@ -16,4 +16,5 @@ __all__ = [
     "build_traces",
     "count_failures",
     "invalid_reason",
+    "reflector_sending",
 ]

@@ -10,10 +10,12 @@ from string import Template
 from typing import Any, ClassVar, Final
 
 from lineage.canonical import digest_bytes
+from lineage.errors import PlanError
 from reflectors.reflector import Reflection, ReflectionRequest
 from reflectors.traces import Trace
 from students.budget import ReasoningBudget
-from students.student import draw_seed
+from students.capabilities import Capabilities
+from students.student import Sending, draw_seed
 from students.transport.base import CallFailure, CallRequest, CallResult
 
 PROMPT: Final = Path(__file__).parent / "prompts" / "reflect.md"
@@ -33,14 +35,25 @@ class LlmReflector:
         model: identity of the model, part of the hash.
         budget: the reflector's own reasoning budget and answer cap.
         temperature: sampling temperature, or None to send none.
+        capabilities: what the model accepts.
+
+    Raises:
+        PlanError: the model does not take the budget or the temperature, or would need a scratchpad.
     """
 
     name: ClassVar[str] = "llm"
 
     def __init__(
-        self, ask: Ask, *, model: Mapping[str, Any], budget: ReasoningBudget, temperature: float | None = 1.0
+        self,
+        ask: Ask,
+        *,
+        model: Mapping[str, Any],
+        budget: ReasoningBudget,
+        temperature: float | None = 1.0,
+        capabilities: Capabilities | None = None,
     ) -> None:
         self._ask, self._model, self._budget, self._temperature = ask, dict(model), budget, temperature
+        self._sending = reflector_sending(budget, capabilities or Capabilities(), temperature=temperature)
         parts = re.split(r"^## (system|user)$", PROMPT.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
         self._sections = dict(zip(parts[::2], (body.strip() for body in parts[1::2]), strict=True))
 
@@ -51,6 +64,7 @@ class LlmReflector:
             "model": self._model,
             "budget": self._budget.row(),
             "temperature": self._temperature,
+            "sent": self._sending.row(),
             "prompt": digest_bytes(PROMPT.read_bytes()),
         }
 
@@ -63,16 +77,30 @@ class LlmReflector:
             traces="\n".join(f"{number}. {trace.text}" for number, trace in enumerate(shown, start=1)),
         )
         messages = ({"role": "system", "content": self._sections["system"]}, {"role": "user", "content": user})
-        parameters = {} if self._temperature is None else {"temperature": self._temperature}
         answer = self._ask(
             CallRequest(
                 messages,
-                {**parameters, **self._budget.parameters()},
-                seed=draw_seed(request.seed, request.iteration, request.call),
+                self._sending.answer,
+                seed=draw_seed(request.seed, request.iteration, request.call) if self._sending.seeded else None,
                 sample=request.call,
             )
         )
         return replace(_read(answer), prompt=user)
+
+
+def reflector_sending(budget: ReasoningBudget, capabilities: Capabilities, *, temperature: float | None) -> Sending:
+    """What a reflector sends besides messages and seed.
+
+    Raises:
+        PlanError: the model does not take it, or would need a scratchpad, which reflectors do not write.
+    """
+    sending = Sending.of(budget, capabilities, temperature=temperature)
+    if sending.scratchpad is not None:
+        raise PlanError(
+            f"{capabilities.model} does not accept reflector.budget.thinking_tokens = {budget.thinking_tokens}, "
+            "accepted: none; leave it out, as a reflector writes no scratchpad"
+        )
+    return sending
 
 
 def fit_traces(traces: tuple[Trace, ...], *, characters: int = TRACE_CHARACTERS) -> list[Trace]:

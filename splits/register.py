@@ -77,6 +77,16 @@ def register_opening(lock: SplitLock, *, campaign: str, target: str, opening: st
     return Comparison(len(confirms) + 1, lock.comparisons, lock.spend) if opening == "confirm" else None
 
 
+def confirming_campaigns(lock: SplitLock) -> tuple[str, ...]:
+    """The campaigns that have taken a confirmatory comparison on this held-out split, in order.
+
+    Raises:
+        SealError: the register was edited, or the lock was never written to a file.
+    """
+    path = register_path(lock)
+    return tuple(row["campaign"] for row in _rows(path, lock) if row["opening"] == "confirm")
+
+
 def _rows(path: Path, lock: SplitLock) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     lines = path.read_bytes().removesuffix(b"\n").split(b"\n") if path.exists() else []

@@ -112,10 +112,11 @@ class Bench:
         self, student: Student, corpus: Corpus, work: Sequence[tuple[Example, Candidate, int]], phase: str
     ) -> tuple[Judgement, ...]:
         done: list[Judgement] = []
+        settings = student_hash(student)  # once: it is the same for every judgement
 
         async def one(example: Example, candidate: Candidate, replicate: int, history: list[CallRequest]) -> None:
             tags = Tags(self._campaign, "student", phase, candidate.id)
-            done.append(await self._judgement(student, corpus, candidate, example, replicate, tags, history))
+            done.append(await self._judgement(student, settings, corpus, candidate, example, replicate, tags, history))
             if self._progress is not None:
                 self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
 
@@ -126,9 +127,16 @@ class Bench:
                     history = histories.setdefault((replicate, candidate.id, example.group), [])
                     await one(example, candidate, replicate, history)
             else:
+                # As many as may call at once take from one queue, so that no prompt is made before it is sent.
+                waiting = iter(work)
+
+                async def take() -> None:
+                    for item in waiting:
+                        await one(*item, [])
+
                 async with asyncio.TaskGroup() as group:
-                    for item in work:
-                        group.create_task(one(*item, []))
+                    for _ in range(min(self.calls.concurrency, len(work))):
+                        group.create_task(take())
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from errors
         finally:
@@ -138,6 +146,7 @@ class Bench:
     async def _judgement(
         self,
         student: Student,
+        settings: str,
         corpus: Corpus,
         candidate: Candidate,
         example: Example,
@@ -148,38 +157,56 @@ class Bench:
         facts = corpus.facts.get(example.group, ())
         readings: list[Reading] = []
         answers: list[CallResult | CallFailure] = []
-        first_seed = draw_seed(self._run_seed, corpus.rank[example.id], 0)
-        sent: dict[str, Any] = {}
-        for sample in range(student.samples):
-            seed = draw_seed(self._run_seed, corpus.rank[example.id], sample)
-            chain = student.chain(example, facts, candidate.texts, Draw(seed, sample, replicate))
-            sent = {key: value for key, value in chain[0].sent.items() if key != "seed"}
-            if student.prompt_cache != "unset":
-                chain = self._cached_prompts(chain, history, student.prompt_cache)
-            some = await self.calls.run(chain, tags, history=history)
-            history += chain
+        usage = Usage()
+        seeds = [draw_seed(self._run_seed, corpus.rank[example.id], sample) for sample in range(student.samples)]
+        sent = student.sending
+        for sample, seed in enumerate(seeds):
+            draw = Draw(seed if sent.seeded else None, sample, replicate)
+            some: list[CallResult | CallFailure] = []
+            stage = student.chain(example, facts, candidate.texts, draw)
+            while stage:
+                if student.prompt_cache != "unset":
+                    stage = self._cached_prompts(stage, history, student.prompt_cache)
+                came = await self.calls.run(stage, tags, history=history)
+                history += stage
+                usage = usage + _used(came, scratchpad=sent.scratchpad is not None and not some)
+                some += came
+                stage = student.follow(example, facts, candidate.texts, draw, some)
             readings.append(student.read(example, facts, some))
             answers += some
         results = [answer for answer in answers if isinstance(answer, CallResult)]
-        sent["prompt_cache"] = student.prompt_cache
         reading = _combined(readings)
         return Judgement(
             example=example.id,
             candidate=candidate.id,
-            student=student_hash(student),
+            student=settings,
             status=reading.status,
             score=reading.score,
-            seed=first_seed,
+            seed=seeds[0] if sent.seeded else None,
             replicate=replicate,
             reason=reading.reason,
             facts=reading.facts,
-            usage=sum((result.usage for result in results), Usage()),
+            usage=usage,
             finish=tuple(result.finish for result in results),
             raw=tuple(result.text or "" for result in results),
-            sent={**sent, "samples": student.samples, "version": next((r.version for r in results), None)},
+            sent={
+                **sent.row(),
+                "budget": student.budget.row(),
+                "prompt_cache": student.prompt_cache,
+                "samples": student.samples,
+                "version": next((result.version for result in results), None),
+            },
             latency_s=round(sum(result.latency_s for result in results if not result.cached), 6),
             paid=sum(not result.cached for result in results),
         )
+
+
+def _used(answers: Sequence[CallResult | CallFailure], *, scratchpad: bool) -> Usage:
+    """What a stage used; the tokens of a scratchpad are reasoning tokens."""
+    found = (answer.usage for answer in answers if isinstance(answer, CallResult))
+    return sum(
+        (replace(used, reasoning_tokens=used.completion_tokens) if scratchpad else used for used in found), Usage()
+    )
 
 
 def _serial_order(work: tuple[Example, Candidate, int]) -> tuple[int, str, str, bool, str]:
@@ -189,9 +216,15 @@ def _serial_order(work: tuple[Example, Candidate, int]) -> tuple[int, str, str, 
 
 
 def _combined(readings: Sequence[Reading]) -> Reading:
-    """The mean of all samples as an exact fraction, rounded once; one unread sample fails the judgement."""
-    for reading in readings:
-        if reading.score is None:
-            return reading
+    """The mean of all samples as an exact fraction, rounded once.
+
+    One unread sample fails the judgement; otherwise one that abstains makes it abstain.
+    """
+    for status in ("failed", "abstained"):
+        for reading in readings:
+            if reading.status == status:
+                return reading
+    if len(readings) == 1:
+        return readings[0]
     scores = [Fraction(str(reading.score)) for reading in readings]
     return Reading("scored", float(sum(scores, Fraction(0)) / len(scores)), facts=readings[0].facts)

@@ -19,6 +19,19 @@ class Unread:
     seen: str
 
 
+@dataclass(frozen=True, slots=True)
+class Abstained:
+    """The judge said that it cannot judge, and how: with the contract word ``ABSTAIN``, or a JSON null."""
+
+    seen: str
+
+
+ABSTAIN: Final = re.compile(
+    r"[\s*_`\"']*(?:score\s*[:=][\s*_`\"']*)?ABSTAIN[\s*_`\"'.]*(?:[-:(,\n][^\d]*)?", re.IGNORECASE
+)
+"""An answer that abstains: the contract word, alone or with a reason after it that holds no number."""
+
+
 _DIGITS: Final = r"(\d{1,3}(?:\.\d{1,9})?)(?![\w%]|[.,]\d|\s*%)"
 _START: Final = r"(?<![\w.,/-])"
 _OF: Final = r"\s*(?:points?\s*)?\(?(?:/|out of)\s*"
@@ -35,20 +48,24 @@ _DASHES: Final = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212", "------")
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL | re.IGNORECASE)
 
 
-def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread:
+def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread | Abstained:
     """A score from 0 to ``scale`` out of an answer.
 
     Reads ``8``, ``8/10``, ``4/5`` (0.8 of the scale), ``Score: 8``, ``3 - good`` and JSON with a ``score`` field,
-    fenced or not. An answer with two different readings, a range, or a number outside the scale is not read.
+    fenced or not. An answer with two different readings, a range, or a number outside the scale is not read. The word
+    ``ABSTAIN`` and a ``score`` of null are no score.
     """
     if text is None or not text.strip():
         return Unread("empty", "")
-    body = text.strip()
-    if fence := _FENCE.match(body):
-        body = fence[1].strip()
+    body = unfenced(text)
+    if ABSTAIN.fullmatch(body.translate(_DASHES)):
+        return Abstained(body[:200])
     if body.startswith("{"):
         try:
-            value = json.loads(body, object_pairs_hook=_without_repeats).get("score")
+            fields = json.loads(body, object_pairs_hook=_without_repeats)
+            value = fields.get("score")
+            if "score" in fields and (value is None or str(value).strip().upper() == "ABSTAIN"):
+                return Abstained(body[:200])
         except (ValueError, RecursionError):  # what is no JSON, and numbers or nesting that Python refuses
             return Unread("unparseable", body[:200])
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -64,6 +81,13 @@ def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread:
         return Unread("unparseable", body[:200])
     score = found.pop()
     return score if score is not None and 0 <= score <= scale else Unread("unparseable", body[:200])
+
+
+def unfenced(text: str) -> str:
+    """The text without white space and one code fence around the whole of it."""
+    body = text.strip()
+    fence = _FENCE.match(body)
+    return fence[1].strip() if fence else body
 
 
 def _of_scale(number: Fraction, whole: Fraction, scale: int) -> Fraction | None:

@@ -12,10 +12,23 @@ from lineage.errors import PlanError
 from lineage.records import FactVerdict
 from splits.corpus import Example, Fact
 from students.budget import ReasoningBudget
+from students.capabilities import Capabilities
+from students.facts import checked_facts
 from students.parsing import Unread, logistic, parse_yes_no
 from students.shape import PromptShape
-from students.student import Draw, PromptCache, Reading, common_settings, instruction_of, unusable
-from students.transport.base import CallFailure, CallRequest, CallResult
+from students.student import (
+    Answers,
+    Draw,
+    PromptCache,
+    Reading,
+    Sending,
+    common_settings,
+    instruction_of,
+    scratchpad_text,
+    unread,
+    unusable,
+)
+from students.transport.base import CallRequest, CallResult
 
 Aggregator = Literal["soft", "margin", "minimum", "share"]
 AGGREGATORS: Final[tuple[str, ...]] = get_args(Aggregator)
@@ -27,6 +40,9 @@ ROUNDED: Final = 3
 class PerFactChecker:
     """A student that asks, for each fact of the group, whether the document states it.
 
+    Where the budget is a scratchpad there is one for each fact, as a model that reasons by itself would think anew in
+    each call. All scratchpads of a document are written first and their answers are read after them.
+
     Args:
         model: identity of the model, part of the hash.
         aggregator: ``soft``, the mean probability of *yes*; ``margin``, the logistic of the mean margin; ``minimum``,
@@ -35,6 +51,10 @@ class PerFactChecker:
         max_facts: most facts checked a document: core facts first, then in file order, whatever the document says.
         budget: reasoning budget; the answer is one token.
         prompt_cache: how the server's prompt cache is used.
+        capabilities: what the model accepts; it must state log-probabilities.
+
+    Raises:
+        PlanError: a setting is out of range, or the model does not take it.
     """
 
     model: Mapping[str, Any]
@@ -43,7 +63,9 @@ class PerFactChecker:
     max_facts: int | None = None
     budget: ReasoningBudget = field(default_factory=lambda: ReasoningBudget(answer_tokens=1))
     prompt_cache: PromptCache = "unset"
-    shape: PromptShape = field(default_factory=lambda: PromptShape.load("per-fact"))
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    sending: Sending = field(init=False)
+    shape: PromptShape = field(init=False)
     samples: int = 1
 
     name: ClassVar[str] = "per-fact"
@@ -58,11 +80,14 @@ class PerFactChecker:
             raise PlanError(f"max_facts must be at least 1, got {self.max_facts}")
         if self.samples < 1:
             raise PlanError(f"samples must be at least 1, got {self.samples}")
+        object.__setattr__(self, "sending", self._sending())
+        name = self.name if self.sending.scratchpad is None else f"{self.name}-scratchpad"
+        object.__setattr__(self, "shape", PromptShape.load(name))
 
     def settings(self) -> dict[str, Any]:
         """Everything but the instruction that can change a judgement."""
         return {
-            **common_settings(self.name, self.shape.hash, self.model, self.budget),
+            **common_settings(self.name, self.shape.hash, self.model, self.budget, self.sending),
             "aggregator": self.aggregator,
             "threshold": self.threshold,
             "max_facts": self.max_facts,
@@ -75,47 +100,65 @@ class PerFactChecker:
         return replace(self, threshold=threshold)
 
     def checked(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-        """The facts that are checked (see :func:`checked_facts`).
-
-        Raises:
-            PlanError: there are none.
-        """
-        if not facts:
-            raise PlanError("a per-fact student needs facts for every group: give the corpus a facts file")
+        """The facts that are checked (see :func:`~students.facts.checked_facts`)."""
         return checked_facts(facts, self.max_facts)
 
     def chain(
         self, example: Example, facts: Sequence[Fact], texts: Mapping[str, str], draw: Draw
     ) -> tuple[CallRequest, ...]:
         """One call a fact; the instruction and the document come first, so that the checks share their beginning."""
+        shape, sending = self.shape, self.sending
         requests = []
         for fact in self.checked(facts):
-            inputs = {"instruction": instruction_of(texts), "document": example.document, "fact": fact.fact}
-            parameters = {
-                "temperature": 0,
-                "logprobs": True,
-                "top_logprobs": 20,
-                **self.budget.parameters(),
-            }
-            requests.append(
-                CallRequest(
-                    self.shape.messages(inputs), parameters, draw.seed, draw.sample, draw.replicate, inputs=inputs
-                )
-            )
+            inputs = _inputs(example, fact, texts)
+            if sending.scratchpad is None or sending.scratchpad_tokens is None:
+                requests.append(draw.request(shape.messages(inputs), sending.answer, inputs))
+            else:
+                asked = shape.think(inputs, tokens=sending.scratchpad_tokens)
+                requests.append(draw.request(asked, sending.scratchpad, inputs))
         return tuple(requests)
 
-    def read(self, example: Example, facts: Sequence[Fact], answers: Sequence[CallResult | CallFailure]) -> Reading:
+    def follow(
+        self, example: Example, facts: Sequence[Fact], texts: Mapping[str, str], draw: Draw, answers: Answers
+    ) -> tuple[CallRequest, ...]:
+        """The answers after the scratchpads, if all of them were written."""
+        checked = self.checked(facts)
+        if self.sending.scratchpad is None or len(answers) > len(checked):
+            return ()
+        shape, sent = self.shape, self.sending.answer
+        requests = []
+        for fact, answer in zip(checked, answers, strict=True):
+            thought = scratchpad_text(answer)
+            if isinstance(thought, Unread):
+                return ()
+            inputs = _inputs(example, fact, texts)
+            requests.append(draw.request(shape.answer(inputs, scratchpad=thought), sent, inputs))
+        return tuple(requests)
+
+    def read(self, example: Example, facts: Sequence[Fact], answers: Answers) -> Reading:
         """Verdicts a fact and the document's score; one unread answer fails the whole judgement."""
         del example  # nothing is read from it
+        checked = self.checked(facts)
+        if self.sending.scratchpad is not None:
+            for fact, answer in zip(checked, answers, strict=False):
+                if isinstance(thought := scratchpad_text(answer), Unread):
+                    return unread(thought, about=f"scratchpad of fact {fact.id}")
+            answers = answers[len(checked) :]
         verdicts: list[FactVerdict] = []
-        for fact, answer in zip(self.checked(facts), answers, strict=True):
+        for fact, answer in zip(checked, answers, strict=True):
             bad = unusable(answer, one_token=True)
             found = bad or parse_yes_no(answer.top if isinstance(answer, CallResult) else ())
             if isinstance(found, Unread):
-                return Reading("failed", None, f"{found.reason}: fact {fact.id}: {found.seen}"[:300])
+                return unread(found, about=f"fact {fact.id}")
             p_yes = round(found.p_yes, 6)  # the stored value is the one that a threshold is set on
             verdicts.append(FactVerdict(fact.id, p_yes, round(found.margin, 6), p_yes >= self.threshold))
         return Reading("scored", self._score(verdicts), facts=tuple(verdicts))
+
+    def _sending(self) -> Sending:
+        """No temperature where it is fixed: the alternatives are read, and nothing is sampled."""
+        able, reasoning = self.capabilities, self.budget.reasons(self.capabilities)
+        free = able.temperature == "any" and (not reasoning or able.reasoning_temperature == "any")
+        return Sending.of(self.budget, able, temperature=0 if free else None, logprobs=True)
 
     def _score(self, verdicts: Sequence[FactVerdict]) -> float:
         if self.aggregator == "share":
@@ -123,12 +166,11 @@ class PerFactChecker:
         if self.aggregator == "soft":
             score = fmean(verdict.p_yes for verdict in verdicts)
         elif self.aggregator == "margin":
-            score = logistic(fmean(verdict.margin for verdict in verdicts))
+            score = logistic(fmean(verdict.margin for verdict in verdicts if verdict.margin is not None))
         else:
             score = min(verdict.p_yes for verdict in verdicts)
         return round(score, ROUNDED)
 
 
-def checked_facts(facts: Sequence[Fact], most: int | None) -> tuple[Fact, ...]:
-    """Core facts first, then in file order, ``most`` at the most: the choice sees the fact list and no document."""
-    return tuple(sorted(facts, key=lambda fact: not fact.core)[:most])
+def _inputs(example: Example, fact: Fact, texts: Mapping[str, str]) -> dict[str, str]:
+    return {"instruction": instruction_of(texts), "document": example.document, "fact": fact.fact}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -16,15 +17,18 @@ PROMPTS: Final = Path(__file__).parent / "prompts"
 INSTRUCTION: Final = "instruction"
 """Name of the evolving block."""
 
-_SECTION = re.compile(r"^## (system|user)$", re.MULTILINE)
+_SECTION = re.compile(r"^## (system|user|think|answer)$", re.MULTILINE)
+_PLAIN: Final = ["system", "user"]
+_THINKING: Final = ["system", "user", "think", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptShape:
     """Messages with named slots, read from a prompt file with one ``## system`` and one ``## user`` section.
 
-    ``slots`` are the names that :meth:`messages` must be given, ``instruction`` among them; ``hash`` is the SHA-256 of
-    the file.
+    A shape with a scratchpad also has ``## think``, which asks for it, and ``## answer``, which holds the contract.
+    What repeats stands first: judgements of one document begin with the same bytes. ``slots`` are the names that
+    :meth:`messages` must be given, ``instruction`` among them; ``hash`` is the SHA-256 of the file.
     """
 
     name: str
@@ -45,14 +49,17 @@ class PromptShape:
         parts = _SECTION.split(text)[1:]
         sections = tuple((role, body.strip()) for role, body in zip(parts[::2], parts[1::2], strict=True))
         shape = cls(name, sections, digest_bytes(text.encode("utf-8")))
-        if [role for role, _ in sections] != ["system", "user"] or INSTRUCTION not in shape.slots:
-            raise PlanError(f"{path}: a shape has one ## system and one ## user section and the slot $instruction")
+        if [role for role, _ in sections] not in (_PLAIN, _THINKING) or INSTRUCTION not in shape.slots:
+            raise PlanError(
+                f"{path}: a shape has one ## system and one ## user section, perhaps ## think and ## answer after "
+                "them, and the slot $instruction"
+            )
         return shape
 
     @property
     def slots(self) -> frozenset[str]:
         """Names of all slots."""
-        return frozenset(name for _, body in self.sections for name in Template(body).get_identifiers())
+        return _slots(self.sections[:2])
 
     def messages(self, values: Mapping[str, str]) -> tuple[dict[str, str], ...]:
         """Fill every slot.
@@ -62,7 +69,28 @@ class PromptShape:
         """
         if wrong := self.slots ^ set(values):
             raise PlanError(f"prompt shape {self.name}: slots and values differ in {', '.join(sorted(wrong))}")
-        return tuple({"role": role, "content": Template(body).substitute(values)} for role, body in self.sections)
+        return tuple({"role": role, "content": Template(body).substitute(values)} for role, body in self.sections[:2])
+
+    def think(self, values: Mapping[str, str], *, tokens: int) -> tuple[dict[str, str], ...]:
+        """The messages that ask for a scratchpad of at most so many tokens."""
+        system, user = self.messages(values)
+        asked = Template(dict(self.sections)["think"]).substitute(tokens=str(tokens))
+        return system, {**user, "content": f"{user['content']}\n\n{asked}"}
+
+    def answer(self, values: Mapping[str, str], *, scratchpad: str) -> tuple[dict[str, str], ...]:
+        """The messages that ask for the answer after a scratchpad, which stands as the assistant's turn.
+
+        What asked for the scratchpad is left out. A server that keeps its prompt cache then shares the inputs and
+        reads the scratchpad anew, never the tokens that it generated: the answer is the same after a resumption.
+        """
+        contract = {"role": "user", "content": dict(self.sections)["answer"]}
+        return (*self.messages(values), {"role": "assistant", "content": scratchpad}, contract)
+
+
+@lru_cache(maxsize=64)
+def _slots(sections: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """Names in a shape's sections, which every call fills."""
+    return frozenset(name for _, body in sections for name in Template(body).get_identifiers())
 
 
 def load_instruction(name: str) -> str:

@@ -103,6 +103,7 @@ class JudgeEndpoint:
         self.answered: Counter[str] = Counter()
         self.prompts: list[str] = []
         self.written: list[str] = []
+        self.listed = json.dumps({"data": [{"id": "judge"}]})
         self.before: Callable[[int], tuple[int, str] | None] = lambda number: None
         self._lock = threading.Lock()
         outer = self
@@ -114,7 +115,7 @@ class JudgeEndpoint:
                 pass
 
             def do_GET(self) -> None:
-                self._send(200, json.dumps({"data": [{"id": "judge"}]}))
+                self._send(200, outer.listed)
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -16,7 +16,8 @@ from experiments.loading import LoadedPlan, load_plan
 from experiments.report import ReportPaths, write_report
 from experiments.screen import final_screen
 from experiments.sizing import SECONDS_A_LOCAL_CHECK, plan_size
-from lineage.errors import HoldgateError
+from experiments.stopping import read_stop, stop_words, write_stop
+from lineage.errors import BudgetError, HoldgateError
 from lineage.ledger import Event
 from lineage.mirror import MirrorError, MlflowMirror
 from optimize import Campaign, Plan
@@ -51,6 +52,7 @@ def run_command(plan: str, out: Path | None, exploratory: str | None, mlflow: bo
         baseline=loaded.baseline,
         exploratory=exploratory,
         watcher=watcher,
+        models_hash=loaded.models_hash,
     )
     status = "FAILED"
     try:
@@ -59,6 +61,10 @@ def run_command(plan: str, out: Path | None, exploratory: str | None, mlflow: bo
     except KeyboardInterrupt:
         status = "KILLED"
         raise
+    except BudgetError as error:
+        stop = read_stop(loaded, directory)
+        write_stop(stop, loaded, directory)
+        raise BudgetError(stop_words(stop, directory)) from error
     finally:
         watcher.close(status)
     paths: ReportPaths = write_report(directory)

@@ -7,9 +7,12 @@ import sys
 
 import click
 
+from experiments.cli.cache import cache_group
 from experiments.cli.campaigns import plan_command, run_command
 from experiments.cli.corpora import corpus_group, split_group
+from experiments.cli.doctor import doctor_command
 from experiments.cli.models import model_group
+from experiments.cli.pins import models_group
 from experiments.cli.runs import audit_command, lineage_group, report_command
 from lineage import __version__
 from lineage.errors import BudgetError, HoldgateError
@@ -18,17 +21,18 @@ from lineage.errors import BudgetError, HoldgateError
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="holdgate")
 def cli() -> None:
-    r"""Evolve the prompts of LLM judges, and believe the result only when held-out data says so.
+    """Evolve the prompts of LLM judges, and believe the result only when held-out data says so.
 
     \b
     A first look:
       holdgate plan quickstart      what the campaign would do, and how many calls it needs
+      holdgate doctor quickstart    whether everything it needs is there, and what it may cost
       holdgate run quickstart       run it, or resume it: committed splits, baseline, search, gate, report
       holdgate lineage runs/quickstart
       holdgate audit runs/quickstart
 
     A plan is a YAML file or the name of a bundled one: quickstart, standard, whole-note, simulated.
-    """
+    """  # noqa: D301 - click reads the escape as: keep these lines
 
 
 for command in (
@@ -40,6 +44,9 @@ for command in (
     corpus_group,
     split_group,
     model_group,
+    models_group,
+    cache_group,
+    doctor_command,
 ):
     cli.add_command(command)
 

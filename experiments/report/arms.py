@@ -26,12 +26,13 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Judgements of one purpose on one split, failed ones among them."""
+    """Judgements of one purpose on one split; those that failed and those that abstained are counted apart."""
 
     purpose: str
     split: str
     judgements: int
     failed: int
+    abstained: int
 
 
 @dataclass(frozen=True, slots=True)

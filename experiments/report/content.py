@@ -18,7 +18,8 @@ from experiments.report.blocks import (
 from experiments.report.comparison import comparison_section
 from experiments.report.data import ReportData
 from experiments.report.pictures import distribution_picture, leads_picture, optimism_picture
-from experiments.report.record import departures, family_section, record_section, spend_section
+from experiments.report.record import departures, family_section, record_section
+from experiments.report.spending import spend_section
 from experiments.report.wording import (
     change,
     decision,
@@ -105,13 +106,16 @@ def _gate(data: ReportData) -> Section:
     )
     parts.append(
         Table(
-            "Failed judgements. A failed one is neither 0 nor left out of sight.",
-            ("Evaluation", "Split", "Failed", "Of"),
-            tuple((row.purpose, split_words(row.split), f"{row.failed}", f"{row.judgements}") for row in data.judged),
+            "Judgements without a score. None of them is 0, and none is left out of sight.",
+            ("Evaluation", "Split", "Failed", "Abstained", "Of"),
+            tuple(
+                (row.purpose, split_words(row.split), f"{row.failed}", f"{row.abstained}", f"{row.judgements}")
+                for row in data.judged
+            ),
         )
     )
     if data.failures:
-        parts.append(Bullets(tuple(f"Reason of failure: {reason}" for reason in data.failures)))
+        parts.append(Bullets(tuple(f"Reason: {reason}" for reason in data.failures)))
     if data.calibration is not None:
         row = data.calibration
         parts.append(

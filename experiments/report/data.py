@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.costs import UnitCost, heldout_costs
 from experiments.report.arms import Arm, Judged, read_arm
 from experiments.report.proposals import Proposal, read_proposals
 from lineage.canonical import canonical_json, digest_bytes, json_lines
@@ -39,7 +40,8 @@ class ReportData:
         drift: the first baseline, where the gate read a fresh one; else None.
         judged: how many judgements each evaluation came to, and how many failed, by purpose.
         failures: reasons of failed judgements.
-        spend: body of the ``spend`` event.
+        spend: what the ``spend`` event has: paid, perhaps paid, limits and prices.
+        costs: what judging one document of the held-out split cost, by candidate, winner and baseline.
         head: count and hash of the ledger at its ``finished`` event.
         begun: time of the first event.
         finished: time of the last.
@@ -63,6 +65,7 @@ class ReportData:
     judged: tuple[Judged, ...]
     failures: tuple[str, ...]
     spend: Row
+    costs: Mapping[str, tuple[UnitCost, ...]]
     head: Row
     begun: str
     finished: str
@@ -138,7 +141,8 @@ def collect(directory: Path) -> ReportData:
         drift=first if fresh is not None else None,
         judged=_judged(evaluations),
         failures=tuple(sorted({reason for body in evaluations for reason in body["failures"]})),
-        spend=_body(events, "spend"),
+        spend=_body(events, "spend")[VOLATILE],
+        costs=heldout_costs(events, segments, examples),
         head=head,
         begun=events[0].at,
         finished=last.at,
@@ -173,10 +177,11 @@ def _examples(path: Path, recorded: str) -> tuple[Example, ...]:
 def _judged(evaluations: Sequence[Row]) -> tuple[Judged, ...]:
     found: dict[tuple[str, str], list[int]] = {}
     for body in evaluations:
-        total = found.setdefault((body["purpose"], body["split"]), [0, 0])
+        total = found.setdefault((body["purpose"], body["split"]), [0, 0, 0])
         total[0] += body["segment"]["judgements"]
         total[1] += body["failed"]
-    return tuple(Judged(purpose, split, count, failed) for (purpose, split), (count, failed) in found.items())
+        total[2] += body["abstained"]
+    return tuple(Judged(purpose, split, *counts) for (purpose, split), counts in found.items())
 
 
 def versions(data: ReportData) -> Row:

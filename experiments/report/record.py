@@ -1,6 +1,9 @@
-"""The search, the spend and everything a reader needs to trace a report back to its run."""
+"""The search, and everything a reader needs to trace a report back to its run."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from experiments.report.blocks import (
     Block,
@@ -15,8 +18,7 @@ from experiments.report.blocks import (
 )
 from experiments.report.data import ReportData, versions
 from experiments.report.proposals import Proposal, family
-from experiments.report.wording import measure, model_words, price, split_words
-from lineage.records import VOLATILE
+from experiments.report.wording import measure, model_words, split_words
 
 
 def family_section(data: ReportData) -> Section:
@@ -74,43 +76,6 @@ def _folded(data: ReportData, proposal: Proposal) -> Folded:
     return Folded(f"{proposal.name}: {_outcome(data, proposal)}, {words} words", tuple(parts))
 
 
-def spend_section(data: ReportData) -> Section:
-    """Paid calls, tokens and money by phase."""
-    plan = data.plan["plan"]
-    models = {"student": plan["student"]["model"], "reflector": plan["reflector"]["model"]}
-    paid = data.spend[VOLATILE]["paid"]
-    rows = []
-    for name in sorted(paid):
-        row = paid[name]
-        rows.append(
-            (
-                name,
-                *(f"{row[field]:,}" for field in ("calls", "prompt_tokens", "completion_tokens", "reasoning_tokens")),
-                price(row, models.get(name.split(" ", 1)[0])),
-            )
-        )
-    fields = ("calls", "prompt_tokens", "completion_tokens", "reasoning_tokens")
-    known = [row["cost_usd"] for row in paid.values() if row["cost_usd"] is not None]
-    unpriced = sum(row["cost_usd"] is None for row in paid.values())
-    total = (
-        f"{sum(known):.4f}" + (f" and {unpriced} phases without a price" if unpriced else "") if known else "no price"
-    )
-    rows.append(("all", *(f"{sum(row[field] for row in paid.values()):,}" for field in fields), total))
-    limits = ", ".join(f"{value:g} {name}" for name, value in sorted(data.spend["limits"].items()) if value is not None)
-    return Section(
-        "spend",
-        "Spend",
-        (
-            Table(
-                "Paid calls by role and phase, over all processes of this campaign; cached answers cost nothing.",
-                ("Phase", "Calls", "Prompt tokens", "Completion tokens", "Reasoning tokens", "US dollars"),
-                tuple(rows),
-            ),
-            Paragraph(f"Limits of the plan: {limits or 'none'}."),
-        ),
-    )
-
-
 def record_section(data: ReportData) -> Section:
     """Who judged and reflected, seeds, hashes, versions and the ledger's head."""
     plan, body, verdict = data.plan["plan"], data.plan, data.verdict
@@ -125,7 +90,7 @@ def record_section(data: ReportData) -> Section:
     items = [
         ("Campaign", plan["name"]),
         ("Student", f"{student['shape']}, {model_words(student['model'])}"),
-        ("Reasoning budget", f"effort {budget['effort']}, answer cap {budget['answer_tokens']} tokens"),
+        ("Reasoning budget", budget_words(budget)),
         ("Reflector", reads),
         ("Search", f"{plan['search']['engine']}, {plan['search']['iterations']} iterations"),
         ("Run seed", f"{plan['search']['seed']}"),
@@ -180,3 +145,9 @@ def departures(data: ReportData) -> Section:
     if data.plan["plan"]["reflector"]["kind"] == "operators":
         items.append("Reflection: offline edit operators write the proposals. No language model reflects.")
     return Section("departures", "Departures from published GEPA", (Bullets(tuple(items)),))
+
+
+def budget_words(budget: Mapping[str, Any]) -> str:
+    """A reasoning budget in words."""
+    thinking = "" if budget["thinking_tokens"] is None else f", thinking {budget['thinking_tokens']} tokens"
+    return f"effort {budget['effort']}{thinking}, answer cap {budget['answer_tokens']} tokens"

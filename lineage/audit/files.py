@@ -84,9 +84,11 @@ def _segment(run: RunRecord, event: Event, judged: tuple[Judgement, ...], file: 
     body = event.body
     if digest(stable([judgement.row() for judgement in judged])) != body["segment"]["content"]:
         yield Finding("error", file, "its content does not have the recorded hash")
-    failed = sum(judgement.score is None for judgement in judged)
-    if (len(judged), failed) != (body["segment"]["judgements"], body["failed"]):
-        yield Finding("error", file, f"holds {len(judged)} judgements, {failed} failed; the ledger says otherwise")
+    states = Counter(judgement.status for judgement in judged)
+    held = (len(judged), states["failed"], states["abstained"])
+    if held != (body["segment"]["judgements"], body["failed"], body["abstained"]):
+        words = f"holds {held[0]} judgements, {held[1]} failed, {held[2]} abstained; the ledger says otherwise"
+        yield Finding("error", file, words)
     examples = sorted({judgement.example for judgement in judged})
     if {"count": len(examples), "hash": digest(examples)} != body["examples"]:
         yield Finding("error", file, "does not judge the examples that the evaluation was of")

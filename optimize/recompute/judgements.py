@@ -15,7 +15,7 @@ from optimize.calibration import fact_threshold
 from optimize.recompute.comparing import REMEDY, compared
 from optimize.recompute.recorded import RecordedRun, nearest
 from students import WholeNoteScorer
-from students.parsing import Unread, parse_score
+from students.parsing import parse_score
 
 ROUNDED: Final = 0.5e-3 + 1e-6
 """Half a unit in the last place of a stored soft score, and of the six decimals it is computed again from."""
@@ -24,7 +24,11 @@ ROUNDED: Final = 0.5e-3 + 1e-6
 def check_scores(run: RecordedRun) -> Iterator[Finding]:
     """Document scores from the per-fact verdicts, or from the answers."""
     student = run.plan["student"]
-    scored = _per_fact_score if student["shape"] == "per-fact" else _whole_note_score
+    scored = {
+        "per-fact": _per_fact_score,
+        "per-fact-keyed": lambda judgement, _: _share(judgement),
+        "whole-note": _whole_note_score,
+    }[student["shape"]]
     for event in run.all("evaluation"):
         for judgement in read_segment(run.directory / "judgements", event.body["segment"]):
             if judgement.score is None:
@@ -60,16 +64,22 @@ def _per_fact_score(judgement: Judgement, student: Mapping[str, Any]) -> float |
     if not facts:
         return None
     if student["aggregator"] == "share":
-        return float(Fraction(sum(verdict.present for verdict in facts), len(facts)))
+        return _share(judgement)
     if student["aggregator"] == "margin":
-        return 1 / (1 + math.exp(-fmean(verdict.margin for verdict in facts)))
+        return 1 / (1 + math.exp(-fmean(verdict.margin for verdict in facts if verdict.margin is not None)))
     values = [verdict.p_yes for verdict in facts]
     return min(values) if student["aggregator"] == "minimum" else fmean(values)
 
 
+def _share(judgement: Judgement) -> float | None:
+    facts = judgement.facts
+    return float(Fraction(sum(verdict.present for verdict in facts), len(facts))) if facts else None
+
+
 def _whole_note_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
-    if len(judgement.raw) != student["samples"]:
+    texts = judgement.raw if judgement.sent["scratchpad"] is None else judgement.raw[1::2]
+    if len(texts) != student["samples"]:
         return None
-    read = [parse_score(text, scale=int(WholeNoteScorer.scale)) for text in judgement.raw]
-    values = [value for value in read if not isinstance(value, Unread)]
+    read = [parse_score(text, scale=int(WholeNoteScorer.scale)) for text in texts]
+    values = [value for value in read if isinstance(value, Fraction)]
     return float(sum(values, Fraction(0)) / len(values)) if len(values) == len(read) else None

@@ -18,7 +18,7 @@ from optimize.search import PoolEntry, SearchResult
 from splits.corpus import Example
 from splits.lock import SplitLock
 from splits.partition import Selection
-from students import PerFactChecker, WholeNoteScorer
+from students import KeyedFactChecker, PerFactChecker, WholeNoteScorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,8 @@ def nearest(run: RecordedRun, before: Event, purpose: str, *, candidate: str | N
 
 def rewards_of(run: RecordedRun, evaluation: Evaluation) -> dict[str, float]:
     """The rewards of an evaluation under the plan's objective, by example id."""
-    scale = {"per-fact": PerFactChecker.scale, "whole-note": WholeNoteScorer.scale}[run.plan["student"]["shape"]]
+    designs = (PerFactChecker, KeyedFactChecker, WholeNoteScorer)
+    scale = {design.name: design.scale for design in designs}[run.plan["student"]["shape"]]
     objective = run.plan["objective"]
     return evaluation.rewards(scale=scale, margin=objective["margin"], clean_weight=objective["clean_weight"])
 

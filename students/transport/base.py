@@ -35,18 +35,24 @@ class CallRequest:
         """Parameters as they are sent."""
         return dict(self.parameters) | ({} if self.seed is None else {"seed": self.seed})
 
+    def row(self) -> dict[str, Any]:
+        """The JSON form, as in the call cache: with the endpoint's identity, everything that the key is made of."""
+        return {
+            "messages": [dict(message) for message in self.messages],
+            "sent": self.sent,
+            "sample": self.sample,
+            "replicate": self.replicate,
+            "after": self.after,
+        }
+
     def key(self, identity: Mapping[str, Any]) -> str:
         """Cache key: SHA-256 over everything that can change an answer, replicate and sample index included."""
-        return digest(
-            {
-                "identity": dict(identity),
-                "messages": [dict(message) for message in self.messages],
-                "sent": self.sent,
-                "sample": self.sample,
-                "replicate": self.replicate,
-                "after": self.after,
-            }
-        )
+        return request_key(identity, self.row())
+
+
+def request_key(identity: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """The cache key of a request from its JSON form (:meth:`CallRequest.row`), at the endpoint of this identity."""
+    return digest({"identity": dict(identity), **row})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, TypeVar
 
-from lineage.errors import BudgetError, CallError
+from lineage.errors import CallError
 from lineage.records import Usage
 from students.transport.base import CallFailure, CallRequest, CallResult, Transport
 from students.transport.cache import CallCache, Tags
+from students.transport.limiter import Limiter, Rate, Turn
 from students.transport.price import Price
-from students.transport.spend import Spend
+from students.transport.retry import Retry
+from students.transport.spend import Spend, worst_case
 
 Answer = TypeVar("Answer")
-BYTES_A_TOKEN: Final = 2.0
-"""Fewest bytes of UTF-8 that a prompt token is taken for when its worst case is reserved."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Tries of one call, and the wait before the second in seconds; each further wait doubles, with jitter."""
-
-    tries: int = 5
-    wait_s: float = 0.5
-    longest_s: float = 60.0
-
-    def pause(self, attempt: int, asked: float | None) -> float:
-        """Seconds to wait after failed try number ``attempt`` (from 1), at least what the endpoint asked for."""
-        backoff: float = min(self.wait_s * 2 ** (attempt - 1), self.longest_s)
-        return max(backoff * random.uniform(0.5, 1.0), asked or 0.0)  # noqa: S311 - jitter, not cryptography
+class _DeadlineError(CallError):
+    """A call that had its time."""
 
 
 class Calls:
@@ -42,9 +31,13 @@ class Calls:
         transport: where answers come from.
         cache: where they are kept.
         spend: the campaign's limits.
+        limiter: what the endpoint admits, shared with other roles that call it; by default one of its own.
         concurrency: most chains under way at once; a serial transport takes one.
         price: what tokens cost, or None where no price applies.
+        free: whether no price can apply, as on this machine; such a call is never paid for.
         retry: how often, and after what pause.
+        deadline_s: seconds that one request may take. Past it the request is cancelled, and not sent again: it may be
+            paid for.
         give_up_after: calls in a row without an answer after which the endpoint counts as gone.
     """
 
@@ -54,20 +47,25 @@ class Calls:
         *,
         cache: CallCache,
         spend: Spend,
+        limiter: Limiter | None = None,
         concurrency: int = 8,
         price: Price | None = None,
+        free: bool = False,
         retry: Retry | None = None,
+        deadline_s: float = 120.0,
         give_up_after: int = 3,
     ) -> None:
         self.transport = transport
         self.paid = self.found = 0
+        self.concurrency = 1 if transport.serial else concurrency
         self._cache, self._spend = cache, spend
         self._slots = asyncio.Semaphore(1 if transport.serial else concurrency)
-        self._price = price
-        self._retry = retry or Retry()
+        self._limiter = limiter or Limiter(Rate(concurrency))
+        self._price, self._free = price, free
+        self._retry, self._deadline_s = retry or Retry(), deadline_s
         self._under_way: dict[str, asyncio.Task[CallResult | CallFailure]] = {}
         self._give_up_after, self._failed_in_a_row = give_up_after, 0
-        self._sent, self._settled, self._stopped = 0, asyncio.Event(), asyncio.Event()
+        self._stopping, self._waiting = False, set[asyncio.Task[object]]()
         self._last: str | None = None
 
     async def run(
@@ -109,16 +107,17 @@ class Calls:
 
     async def finish(self) -> None:
         """Wait for calls that are sent, so that answers which are paid for are kept; nothing is sent or tried again."""
-        self._stopped.set()
-        self._settled.set()
+        self._stopping = True
+        for task in self._waiting:
+            task.cancel()
         try:
             await asyncio.gather(*self._under_way.values(), return_exceptions=True)
         finally:
-            self._stopped.clear()
+            self._stopping = False
 
     async def _prime(self, prompts: Sequence[CallRequest]) -> CallFailure | None:
         for prompt in prompts:
-            if isinstance(failure := await self._tried(partial(self.transport.prime, prompt)), CallFailure):
+            if isinstance(failure := await self._tried(partial(self._primed, prompt)), CallFailure):
                 self._count(failure)
                 return failure
         return None
@@ -141,35 +140,85 @@ class Calls:
             task.exception()  # read once, so that an error that nobody waits for is no warning
 
     async def _paid(self, key: str, request: CallRequest, tags: Tags) -> CallResult | CallFailure:
-        worst = self._worst(request)
-        await self._reserve(worst)
-        self._sent += 1
-        result: CallResult | None = None
-        try:
-            answer = await self._tried(partial(self.transport.complete, request))
-            self._count(answer)
-            if isinstance(answer, CallFailure):
-                return answer
-            result = self._priced(answer)
-            kept = self._cache.store(key, self.transport.identity, request, result, tags)
-            self.paid += 1
-            return replace(kept, cached=False)  # whoever's answer is kept, this call was paid for
-        finally:
-            self._spend.settle(worst, None if result is None else result.usage)
-            self._sent -= 1
-            self._settled.set()
+        answer = await self._tried(partial(self._sent, key, request, tags))
+        self._count(answer)
+        return answer
 
-    async def _reserve(self, worst: Usage) -> None:
-        """Set the worst case aside; wait where only the worst cases of the calls under way leave no room for it."""
-        while not self._stopped.is_set():
+    async def _sent(self, key: str, request: CallRequest, tags: Tags) -> CallResult:
+        """Send one request: its worst case is reserved before, and what it cost or may have cost is counted after."""
+        worst = worst_case(request, self._price, free=self._free)
+        await self._until_stopped(self._spend.admit(tags.role, worst))
+        charged: Usage | None = None
+        try:
+            turn = await self._until_stopped(self._limiter.enter(worst.prompt_tokens + worst.completion_tokens))
+            used: Usage | None = None
             try:
-                return self._spend.reserve(worst)
-            except BudgetError:
-                if not self._sent:
+                self._spend.check_time(tags.role)
+                note = None if self._free else self._cache.note_sent(key, tags, worst)
+                charged = None if self._free else worst  # until it is known better
+                try:
+                    answer = self._priced(await self._in_time(self.transport.complete(request)))
+                except CallError as error:
+                    if self._turned_away(error, turn, note):
+                        charged = None
                     raise
-            self._settled.clear()
-            await self._settled.wait()
-        raise asyncio.CancelledError
+                used = answer.usage
+                charged = used if used.prompt_tokens or self._free else worst  # no usage stated is no free call
+                kept = self._cache.store(
+                    key, self.transport.identity, request, answer, tags, sent=note, charged=charged
+                )
+            finally:
+                self._limiter.leave(turn, tokens=None if used is None else used.prompt_tokens + used.completion_tokens)
+        finally:
+            self._spend.settle(tags.role, worst, charged)
+        self.paid += 1
+        return replace(kept, cached=False)  # whoever's answer is kept, this call was paid for
+
+    def _turned_away(self, error: CallError, turn: Turn, note: int | None) -> bool:
+        """Whether a failed call surely cost nothing; the note on one that may be paid for stays, with the reason."""
+        if error.throttled or error.retry_after_s is not None:
+            self._limiter.throttle(turn, error.retry_after_s)
+        unpaid = not error.unanswered and error.reason != "malformed"
+        if note is not None:
+            if unpaid:
+                self._cache.note_unpaid(note)
+            else:
+                self._cache.note_unanswered(note, error.reason)
+        return unpaid
+
+    async def _primed(self, request: CallRequest) -> None:
+        """Send a prompt that asks for no answer."""
+        turn = await self._until_stopped(self._limiter.enter(0))
+        try:
+            await self._in_time(self.transport.prime(request))
+        finally:
+            self._limiter.leave(turn)
+
+    async def _in_time(self, call: Awaitable[Answer]) -> Answer:
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                return await call
+        except TimeoutError as error:
+            raise _DeadlineError(
+                f"no answer within {self._deadline_s:g} s; the request was cancelled, and is not sent again as it may "
+                "be paid for",
+                reason="deadline",
+                transient=False,
+                unanswered=True,
+            ) from error
+
+    async def _until_stopped(self, waiting: Coroutine[Any, Any, Answer]) -> Answer:
+        """Wait for what is not a call; :meth:`finish` ends such a wait."""
+        if self._stopping:
+            waiting.close()
+            raise asyncio.CancelledError
+        task = asyncio.current_task()
+        assert task is not None
+        self._waiting.add(task)
+        try:
+            return await waiting
+        finally:
+            self._waiting.discard(task)
 
     def _count(self, answer: CallResult | CallFailure) -> None:
         """Count calls in a row without an answer.
@@ -198,28 +247,27 @@ class Calls:
         return replace(answer, usage=replace(used, cost_usd=cost))
 
     async def _tried(self, call: Callable[[], Awaitable[Answer]]) -> Answer | CallFailure:
-        for attempt in range(1, self._retry.tries + 1):
+        """A call with its tries; the only place where any is made again."""
+        failed = throttled = 0
+        while True:
             try:
                 return await call()
+            except _DeadlineError as error:
+                return CallFailure("transport", str(error))
             except CallError as error:
                 if not error.transient:
                     raise
-                if attempt == self._retry.tries or await self._waited(self._retry.pause(attempt, error.retry_after_s)):
+                asked = error.retry_after_s
+                if asked is not None and asked > self._retry.patience_s:
+                    raise CallError(
+                        f"the endpoint asks to wait {asked:.0f} s ({error}); everything paid for is kept: give the "
+                        "same command to go on then",
+                        reason="transport",
+                        transient=True,
+                        retry_after_s=asked,
+                    ) from error
+                throttled, failed = throttled + error.throttled, failed + (not error.throttled)
+                if self._retry.spent(failed, throttled):
                     return CallFailure(error.reason, str(error))
-        raise AssertionError("the last try returns or raises")
-
-    async def _waited(self, seconds: float) -> bool:
-        """Wait before another try; whether the calls were stopped meanwhile."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._stopped.wait()
-        except TimeoutError:
-            return False
-        return True
-
-    def _worst(self, request: CallRequest) -> Usage:
-        prompt = sum(int(len(message["content"].encode()) / BYTES_A_TOKEN) + 16 for message in request.messages)
-        sent = request.sent
-        completion = int(sent.get("max_completion_tokens") or sent.get("max_tokens") or 0)
-        cost = None if self._price is None else self._price.cost(prompt, completion, 0)
-        return Usage(calls=1, prompt_tokens=prompt, completion_tokens=completion, cost_usd=cost)
+                pause = self._retry.pause(failed + throttled, asked)
+            await self._until_stopped(asyncio.sleep(pause))

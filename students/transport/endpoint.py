@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+import ssl
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-import httpx
+import aiohttp
+import certifi
 
 from lineage.errors import CallError
 from lineage.records import Usage
@@ -26,7 +31,7 @@ class EndpointTransport:
         api_key: bearer token, if the endpoint wants one.
         identity: what names the endpoint in cache keys; by default its address and model.
         serial: whether the endpoint takes one call at a time.
-        deadline_s: seconds after which a call is given up.
+        deadline_s: seconds after which a call is given up, from its first byte sent to its last byte read.
     """
 
     simulated: Final = False
@@ -48,12 +53,11 @@ class EndpointTransport:
         self.identity = dict(identity or {"endpoint": base_url.rstrip("/"), "model": model})
         self.serial = serial
         self._where = base_url.rstrip("/")
-        self._client = httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            timeout=deadline_s,
-            trust_env=address.hostname not in ("127.0.0.1", "localhost", "::1"),
-            limits=httpx.Limits(max_connections=256, max_keepalive_connections=64),
-        )
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._deadline = aiohttp.ClientTimeout(total=deadline_s)
+        self._secure = address.scheme == "https"
+        self._loopback = address.hostname in ("127.0.0.1", "localhost", "::1")
+        self._session: aiohttp.ClientSession | None = None
 
     async def complete(self, request: CallRequest) -> CallResult:
         """Make one call (see :class:`~students.transport.base.Transport`)."""
@@ -66,18 +70,10 @@ class EndpointTransport:
             text, reasoning = message.get("content"), message.get("reasoning_content")
             if not isinstance(text, str | None) or not isinstance(reasoning, str | None):
                 raise TypeError("content is not text")
-            details = used.get("completion_tokens_details") or {}
-            prompt_details = used.get("prompt_tokens_details") or {}
             return CallResult(
                 text=None if text is None else readable(text),
                 finish=str(choice.get("finish_reason")),
-                usage=Usage(
-                    calls=1,
-                    prompt_tokens=int(used.get("prompt_tokens") or 0),
-                    completion_tokens=int(used.get("completion_tokens") or 0),
-                    reasoning_tokens=int(details.get("reasoning_tokens") or 0),
-                    cached_tokens=int(prompt_details.get("cached_tokens") or 0),
-                ),
+                usage=_usage(used),
                 top=first_tokens(choice.get("logprobs")),
                 reasoning=None if reasoning is None else readable(reasoning),
                 version=data.get("system_fingerprint") or data.get("model"),
@@ -99,27 +95,58 @@ class EndpointTransport:
 
     async def aclose(self) -> None:
         """Release connections."""
-        await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _connected(self) -> aiohttp.ClientSession:
+        """The session, made on first use: it belongs to the event loop that the calls run on."""
+        if self._session is None:
+            # The bundled certificates make one plan work on machines that have none of their own.
+            trusted = ssl.create_default_context(cafile=certifi.where()) if self._secure else True
+            self._session = aiohttp.ClientSession(
+                headers=self._headers,
+                timeout=self._deadline,
+                trust_env=not self._loopback,
+                connector=aiohttp.TCPConnector(limit=0, ssl=trusted),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
 
     async def _post(self, request: CallRequest, sent: Mapping[str, Any]) -> dict[str, Any]:
         body = {"model": self.model, "messages": [dict(message) for message in request.messages], **sent}
         try:
-            answer = await self._client.post(f"{self._where}/chat/completions", json=body)
-        except httpx.HTTPError as error:
+            async with self._connected().post(
+                f"{self._where}/chat/completions",
+                data=json.dumps(body).encode("ascii"),
+                headers={"Content-Type": "application/json"},
+                allow_redirects=False,
+            ) as answer:
+                status, asked, raw = answer.status, answer.headers.get("Retry-After"), await answer.read()
+        except TimeoutError as error:
+            raise CallError(
+                f"{self._where} did not answer within {self._deadline.total:g} s",
+                reason="transport",
+                transient=True,
+                unanswered=True,
+            ) from error
+        except (aiohttp.ClientError, OSError) as error:
             raise CallError(
                 f"{self._where} cannot be reached ({type(error).__name__}{f': {error}' if str(error) else ''})",
                 reason="transport",
                 transient=True,
+                unanswered=not isinstance(error, aiohttp.ClientConnectorError),
             ) from error
-        if answer.status_code != httpx.codes.OK:
+        if status != 200:
             raise CallError(
-                f"{self._where} answered {answer.status_code}: {answer.text[:300]}",
-                reason="refused" if answer.status_code not in _TRANSIENT else "transport",
-                transient=answer.status_code in _TRANSIENT,
-                retry_after_s=_seconds(answer.headers.get("Retry-After")),
+                f"{self._where} answered {status}: {raw.decode('utf-8', 'replace')[:300]}",
+                reason="refused" if status not in _TRANSIENT else "transport",
+                transient=status in _TRANSIENT,
+                retry_after_s=_seconds(asked),
+                throttled=status == 429,
             )
         try:
-            data = answer.json()
+            data = json.loads(raw)
         except ValueError as error:
             raise CallError(f"{self._where}: the answer is not JSON", reason="malformed", transient=True) from error
         if not isinstance(data, dict):
@@ -127,13 +154,37 @@ class EndpointTransport:
         return data
 
 
+def _usage(used: Mapping[str, Any]) -> Usage:
+    """What an answer says that it used.
+
+    Raises:
+        ValueError: a count is negative: nobody is given tokens back.
+    """
+    details = used.get("completion_tokens_details") or {}
+    prompt_details = used.get("prompt_tokens_details") or {}
+    prompt = int(used.get("prompt_tokens") or 0)
+    completion = int(used.get("completion_tokens") or 0)
+    reasoning = int(details.get("reasoning_tokens") or 0)
+    cached = int(prompt_details.get("cached_tokens") or 0)
+    if min(prompt, completion, reasoning, cached) < 0:
+        raise ValueError(f"negative usage: {dict(used)}")
+    # Prompt tokens from a provider's cache are some of the prompt's; more of them would make a price negative.
+    return Usage(1, prompt, completion, reasoning, min(cached, prompt))
+
+
 def _seconds(retry_after: str | None) -> float | None:
-    """A ``Retry-After`` header given in seconds; dates are left to our own backoff."""
-    try:
-        seconds = float(retry_after) if retry_after is not None else None
-    except ValueError:
+    """Seconds that a ``Retry-After`` header asks to wait, by number or by date; None where it says neither."""
+    if retry_after is None:
         return None
-    return seconds if seconds is not None and math.isfinite(seconds) and seconds >= 0 else None
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError):
+            return None
+        return max(seconds, 0.0)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _has_port(address: SplitResult) -> bool:

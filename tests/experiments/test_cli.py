@@ -43,6 +43,9 @@ def holdgate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         ("corpus",),
         ("split", "commit"),
         ("model", "fetch"),
+        ("models", "pin"),
+        ("cache", "prune"),
+        ("doctor",),
     ],
 )
 def test_every_command_explains_itself(holdgate: Holdgate, command: tuple[str, ...]) -> None:
@@ -142,11 +145,20 @@ def test_a_lock_is_committed_once_verified_and_shown(holdgate: Holdgate, tmp_pat
 def test_a_limit_of_the_plan_ends_with_status_three_and_can_be_resumed(
     holdgate: Holdgate, make_plan: MakePlan, tmp_path: Path
 ) -> None:
-    status, _, err = holdgate(
-        "run", make_plan(limits={"calls": 50}), "--out", tmp_path / "runs" / "small", "--no-mlflow"
-    )
+    plan, out = make_plan(limits={"calls": 50}), tmp_path / "runs" / "small"
+    status, _, err = holdgate("run", plan, "--out", out, "--no-mlflow")
     assert status == 3
     assert "raise limits.calls" in err
+    assert "paid so far: student calibrate 50 calls" in err
+    assert "to go on: at most" in err
+    text = (out / "stopped.md").read_text()
+    assert text.startswith("# Stopped: limits.calls\n")
+    assert "| student | calibrate | 50 |" in text
+    plan.write_text(plan.read_text().replace("calls: 50", "calls: 5000"))
+    status, said, _ = holdgate("run", plan, "--out", out, "--no-mlflow")
+    assert status == 0
+    assert "amortised, for a document: 5.0 calls" in said
+    assert not (out / "stopped.md").exists()
 
 
 def test_a_plan_says_how_many_calls_it_needs(holdgate: Holdgate) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lineage.canonical import canonical_json, digest
 from lineage.records import (
+    REASONS,
     VOLATILE,
     Candidate,
     FactVerdict,
@@ -27,7 +28,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 names = st.text(min_size=1, max_size=8)
 counts = st.integers(0, 10**6)
 usages = st.builds(Usage, counts, counts, counts, counts, counts, st.none() | st.floats(0, 1e3))
-verdicts = st.builds(FactVerdict, names, st.floats(0, 1), finite, st.booleans())
+verdicts = st.builds(FactVerdict, names, st.floats(0, 1), finite | st.none(), st.booleans())
 common = {
     "example": names,
     "candidate": names,
@@ -44,8 +45,18 @@ common = {
     "latency_s": st.floats(0, 100),
     "paid": st.integers(0, 20),
 }
-judgements = st.builds(Judgement, status=st.just("scored"), score=finite, **common) | st.builds(
-    Judgement, status=st.sampled_from(["failed", "abstained"]), score=st.none(), reason=st.text(), **common
+judgements = (
+    st.builds(Judgement, status=st.just("scored"), score=finite, **common)
+    | st.builds(
+        Judgement,
+        status=st.just("failed"),
+        score=st.none(),
+        reason=st.builds("{}: {}".format, st.sampled_from(REASONS), st.text()),
+        **common,
+    )
+    | st.builds(
+        Judgement, status=st.just("abstained"), score=st.none(), reason=st.text().map("abstained: {}".format), **common
+    )
 )
 
 
@@ -63,6 +74,27 @@ def test_a_judgement_comes_back_from_its_row_through_json(made: Judgement) -> No
 def test_a_judgement_that_is_not_scored_cannot_have_a_score(status: Any) -> None:
     with pytest.raises(ValueError, match=f"a {status} judgement cannot have the score 0"):
         judgement(status=status, score=0.0, reason="cut off")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        ("failed", "why"),
+        ("failed", "malformed: not JSON"),
+        ("failed", "abstained: ABSTAIN"),
+        ("failed", "truncatedly"),
+        ("failed", ""),
+        ("abstained", "empty: no text"),
+    ],
+)
+def test_a_reason_outside_the_closed_set_is_refused(status: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=f"the reason of a {status} judgement begins with"):
+        judgement(status=status, score=None, reason=reason)
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_first_word_of_a_reason_says_why_a_judgement_failed(reason: str) -> None:
+    assert judgement(status="failed", score=None, reason=f"{reason}: detail").reason == f"{reason}: detail"
 
 
 def test_a_scored_judgement_needs_a_score() -> None:

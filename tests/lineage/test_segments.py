@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lineage.canonical import digest
 from lineage.errors import LedgerError
-from lineage.records import VOLATILE, Judgement, Usage
+from lineage.records import VOLATILE, Judgement, Usage, judgement_lines, stable
 from lineage.segments import read_segment, write_segment
 
 MADE = tuple(
@@ -44,7 +45,7 @@ def test_latency_changes_the_bytes_but_not_the_content(tmp_path: Path) -> None:
     [
         {"score": 0.75},
         {"raw": ("other",)},
-        {"status": "failed", "score": None, "reason": "x"},
+        {"status": "failed", "score": None, "reason": "empty: x"},
         {"usage": Usage(calls=1)},
         {"seed": None},
     ],
@@ -66,6 +67,14 @@ def test_one_edited_byte_is_found(position: int, byte: int, tmp_path_factory: py
     path.write_bytes(data)
     with pytest.raises(LedgerError, match="segment seg were edited"):
         read_segment(base, entry)
+
+
+@pytest.mark.parametrize("sent", [{}, {"volatile": 1}, {"nested": {"volatile": 1, "kept": "volatile"}}])
+def test_lines_and_content_are_the_canonical_form_of_the_rows(sent: dict[str, object], tmp_path: Path) -> None:
+    made = [replace(judgement, sent=sent, latency_s=0.5) for judgement in MADE]
+    entry = write_segment(tmp_path, "seg", made)
+    assert (tmp_path / "seg.jsonl").read_text(encoding="utf-8") == judgement_lines(made)
+    assert entry["content"] == digest(stable([judgement.row() for judgement in made]))
 
 
 def test_a_missing_segment_is_named(tmp_path: Path) -> None:

@@ -17,12 +17,16 @@ import yaml
 
 from experiments import load_plan, write_report
 from lineage import canonical_state, read_events
+from lineage.audit import audit_ledger
 from lineage.errors import BudgetError, CallError, CampaignError, ModelError, PlanError, SealError
 from lineage.mirror import sync
 from optimize import Campaign, CampaignResult
+from optimize.calling import CallLayer
+from optimize.models import open_model
 from splits import Corpus, Selection, SplitLock, commit_lock, load_corpus, load_lock, plan_lock
 from splits.corpus import example_row, fact_row
 from splits.lock import _examples
+from students.transport import CallCache
 
 MakePlan = Callable[..., Path]
 
@@ -427,3 +431,120 @@ def test_a_baseline_that_cannot_be_read_on_accept_stops_before_the_seal_is_opene
     with pytest.raises(CampaignError, match=r"only 0% of the baseline's judgements on accept have a score \(empty"):
         run(make_plan(student=TestWithAnEndpoint.student(judge_endpoint.url)), out)
     assert bodies(out, "seal_opened") == []
+
+
+def with_limits(plan: Path, limits: dict[str, Any] | None) -> Path:
+    """The same plan file with other limits."""
+    data = yaml.safe_load(plan.read_text())
+    data["limits"] = limits or {}
+    plan.write_text(yaml.safe_dump(data))
+    return plan
+
+
+def test_a_campaign_goes_on_with_a_higher_limit_in_its_own_directory_and_ends_like_one_that_never_stopped(
+    make_plan: MakePlan, tmp_path: Path
+) -> None:
+    plan, out, whole = make_plan(), tmp_path / "runs" / "one", tmp_path / "elsewhere" / "whole"
+    for calls in (40, 90, 200):
+        with pytest.raises(BudgetError, match=rf"limits\.calls = {calls} would be passed"):
+            run(with_limits(plan, {"calls": calls}), out)
+    rest, uninterrupted = run(with_limits(plan, None), out), run(plan, whole)
+    assert rest.paid == uninterrupted.paid - 200
+    stopped = [e.body["volatile"] for e in read_events(out / "ledger.jsonl") if e.type == "stopped"]
+    assert [body["limit"] for body in stopped] == ["limits.calls"] * 3
+    assert [sum(row["calls"] for row in body["paid"].values()) for body in stopped] == [40, 90, 200]
+    assert [body["limits"]["calls"] for body in stopped] == [40, 90, 200]
+    assert canonical_state(read_events(out / "ledger.jsonl")) == canonical_state(read_events(whole / "ledger.jsonl"))
+    for directory in (out, whole):
+        assert [finding for finding in audit_ledger(directory) if finding.severity == "error"] == []
+
+
+def test_limits_and_speed_are_no_part_of_what_is_registered(make_plan: MakePlan) -> None:
+    plan = load_plan(str(make_plan())).plan
+    model = plan.student.model.model_copy(update={"concurrency": 3, "deadline_s": 9.0})
+    faster = plan.model_copy(update={"student": plan.student.model_copy(update={"model": model})})
+    assert faster.hash == plan.hash
+    assert "limits" not in plan.row()
+    other = plan.student.model_copy(update={"max_facts": 4})
+    assert plan.model_copy(update={"student": other}).hash != plan.hash
+
+
+PRICE = {"prompt_usd_per_million": 1000.0, "completion_usd_per_million": 10_000.0}
+
+
+@pytest.mark.integration
+class TestLimitsOfRoles:
+    @staticmethod
+    def plan(make_plan: MakePlan, url: str, *, prices: tuple[str, ...] = (), **changes: Any) -> Path:
+        student = TestWithAnEndpoint.student(url)
+        writer = {"endpoint": url, "name": "writer"} | ({"price": PRICE} if "reflector" in prices else {})
+        student["model"] |= {"price": PRICE} if "student" in prices else {}
+        reflector = {"kind": "llm", "model": writer, "budget": {"answer_tokens": 300}}
+        search = {"iterations": 3, "minibatch_groups": 1}
+        return make_plan(student=student, reflector=reflector, search=search, **changes)
+
+    @staticmethod
+    def written(judge_endpoint: Any) -> None:
+        judge_endpoint.written = [
+            f"<instruction>Look for the fact. Check every line, {n} times.</instruction>" for n in range(9)
+        ]
+
+    def test_a_limit_of_the_reflector_stops_the_campaign_at_its_calls_and_leaves_the_student_alone(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        self.written(judge_endpoint)
+        plan, out = self.plan(make_plan, judge_endpoint.url), tmp_path / "runs" / "one"
+        with pytest.raises(BudgetError, match=r"limits\.reflector\.calls = 2 would be passed \(2 calls paid so far\)"):
+            run(with_limits(plan, {"reflector": {"calls": 2}}), out)
+        asked = [prompt for prompt in judge_endpoint.prompts if "PRESENT INSTRUCTION" in prompt]
+        assert len(asked) == 2
+        (stopped,) = [e.body["volatile"] for e in read_events(out / "ledger.jsonl") if e.type == "stopped"]
+        assert stopped["limit"] == "limits.reflector.calls"
+        assert stopped["paid"]["reflector search"]["calls"] == 2
+        run(with_limits(plan, {"reflector": {"calls": 3}}), out)
+
+    def test_a_limit_in_dollars_is_kept_by_both_roles_together(
+        self, make_plan: MakePlan, tmp_path: Path, judge_endpoint: Any
+    ) -> None:
+        self.written(judge_endpoint)
+        plan = self.plan(make_plan, judge_endpoint.url, prices=("student", "reflector"))
+        out = tmp_path / "runs" / "one"
+        whole = run(plan, tmp_path / "elsewhere" / "whole", exploratory="what it costs")
+        (spend,) = bodies(whole.directory, "spend")
+        cost = sum(row["cost_usd"] for row in spend["volatile"]["paid"].values())
+        assert spend["volatile"]["prices"]["reflector"]["completion_usd"] == 0.01
+        self.written(judge_endpoint)
+        limit = round(cost / 2, 3)
+        with pytest.raises(BudgetError, match=r"limits\.usd = .* would be passed"):
+            run(with_limits(plan, {"usd": limit}), out)
+        (stopped,) = [e.body["volatile"] for e in read_events(out / "ledger.jsonl") if e.type == "stopped"]
+        assert 0.5 * limit < sum(row["cost_usd"] for row in stopped["paid"].values()) <= limit
+
+    @pytest.mark.parametrize(
+        ("prices", "limits", "said"),
+        [
+            ((), {"usd": 1.0}, r"limits\.usd needs the price of the student's model.*student\.model\.price: \{prompt"),
+            (("student",), {"usd": 1.0}, r"needs the price of the reflector's.*reflector\.model\.price: \{prompt"),
+            (("student",), {"reflector": {"usd": 1.0}}, r"needs the price of the reflector's model"),
+        ],
+    )
+    def test_a_limit_in_dollars_is_refused_where_a_role_has_no_price(
+        self,
+        make_plan: MakePlan,
+        tmp_path: Path,
+        judge_endpoint: Any,
+        prices: tuple[str, ...],
+        limits: dict[str, Any],
+        said: str,
+    ) -> None:
+        with pytest.raises(PlanError, match=said):
+            run(self.plan(make_plan, judge_endpoint.url, prices=prices, limits=limits), tmp_path / "runs" / "one")
+        assert judge_endpoint.prompts == []
+
+    def test_both_roles_at_one_address_share_its_limiter(self, make_plan: MakePlan, judge_endpoint: Any) -> None:
+        loaded = load_plan(str(self.plan(make_plan, judge_endpoint.url)))
+        models = {role: open_model(model) for role, model in loaded.plan.roles.items()}
+        with CallCache(loaded.path.parent / "calls.sqlite") as cache:
+            layer = CallLayer(loaded.plan, models, cache=cache, campaign="c")
+            student, reflector = layer.calls("student"), layer.calls("reflector")
+        assert student._limiter is reflector._limiter

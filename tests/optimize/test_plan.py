@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lineage.errors import PlanError
+from optimize.model_plan import ModelPlan
 from optimize.plan import Plan, parse_plan
 
 MINIMAL: dict[str, Any] = {
@@ -50,6 +51,9 @@ def test_a_plan_is_frozen() -> None:
         ("student.model.endpont", "endpoint"),
         ("guardrails.false_alarm", "false_alarm_margin"),
         ("limits.call", "calls"),
+        ("limits.reflecter", "reflector"),
+        ("limits.student.token", "tokens"),
+        ("student.model.limits.request_per_minute", "requests_per_minute"),
     ],
 )
 def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> None:
@@ -66,14 +70,32 @@ def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> N
         ("gate.coverage", 1.5, r"gate\.coverage: .*less than or equal to 1"),
         ("student.shape", "half-note", r"student\.shape"),
         ("student.samples", 3, r"samples has no effect on shape per-fact"),
+        ("student.temperature", 0.5, r"temperature has no effect on shape per-fact; remove it"),
+        ("student", {"shape": "whole-note", "model": {"simulated": {}}, "max_facts": 3}, r"max_facts has no effect"),
+        (
+            "student",
+            {"shape": "per-fact-keyed", "model": {"endpoint": "http://127.0.0.1:1/v1", "name": "m"}, "samples": 2},
+            r"samples has no effect on shape per-fact-keyed",
+        ),
+        ("student", {"shape": "per-fact-keyed", "model": {"simulated": {}}}, r"answers shapes per-fact and whole-note"),
         ("student.prompt_cache", "on", r"prompt_cache has no effect"),
-        ("student.model", {"local": "a", "hosted": "b"}, r"exactly one of local, endpoint, hosted, simulated"),
+        (
+            "student.model",
+            {"local": "a", "hosted": "b"},
+            r"exactly one of local, endpoint, hosted, simulated, role, replay",
+        ),
         ("student.model", {}, r"exactly one of .*got none"),
+        ("student.model", {"replay": "calls.sqlite"}, r"replay and of go together"),
+        ("student.model", {"of": {"simulated": {}}, "simulated": {}}, r"replay and of go together"),
+        ("student.model", {"replay": "a", "of": {"replay": "b", "of": {"simulated": {}}}}, r"not another replay"),
+        ("student.model", {"role": "student", "concurrency": 2}, r"everything about a role is in the model lock"),
         ("student.model", {"endpoint": "http://127.0.0.1:1/v1"}, r"endpoint and name go together"),
         ("student.model", {"simulated": {}, "price": {"prompt_usd_per_million": 1}}, r"completion_usd_per_million"),
         ("reflector", {"kind": "llm"}, r"kind llm needs a model"),
         ("reflector", {"kind": "operators", "temperature": 1.0}, r"temperature have no effect"),
         ("replicates", 2, r"replicates must be odd"),
+        ("limits", {"reflector": {"calls": 3}}, r"limits\.reflector has no effect: kind operators makes no calls"),
+        ("limits", {"student": {"wall_s": 0}}, r"limits\.student\.wall_s: .*greater than 0"),
         ("corpus", {"bundled": "consults", "path": "x"}, r"either bundled, or path"),
         ("name", "a/b", r"name: .*pattern"),
     ],
@@ -99,3 +121,20 @@ def test_the_schema_describes_every_section() -> None:
     schema = Plan.model_json_schema()
     assert set(schema["properties"]) >= {"corpus", "splits", "student", "reflector", "search", "gate", "guardrails"}
     assert schema["additionalProperties"] is False
+
+
+def test_a_replay_has_the_hash_of_the_plan_that_it_replays() -> None:
+    original = {"endpoint": "http://127.0.0.1:1/v1", "name": "judge"}
+    plan = parse_plan(changed("student.model", original), where="plan.yaml")
+    replay = parse_plan(changed("student.model", {"replay": "calls.sqlite", "of": original}), where="plan.yaml")
+    assert (replay.row(), replay.hash) == (plan.row(), plan.hash)
+    assert (plan.replayed, replay.replayed) == ((), ("student",))
+
+
+def test_a_plan_with_other_models_is_checked_again() -> None:
+    student = {"shape": "per-fact", "model": {"role": "student"}, "prompt_cache": "exact"}
+    plan = parse_plan(changed("student", student), where="plan.yaml")
+    local = ModelPlan(local="qwen2.5-coder-0.5b-instruct")
+    assert plan.with_models({"student": local}).student.model == local
+    with pytest.raises(PlanError, match="exact needs a server that takes one call at a time"):
+        plan.with_models({"student": ModelPlan(endpoint="http://127.0.0.1:1/v1", name="judge")})

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lineage.errors import PlanError
 from lineage.records import Usage
 from reflectors import LlmReflector, Reflection, ReflectionRequest, Trace
 from reflectors.llm import TRACE_CHARACTERS, fit_traces
-from students import ReasoningBudget
+from students import Capabilities, ReasoningBudget
 from students.transport import CallFailure, CallRequest, CallResult
 
 BUDGET = ReasoningBudget(effort="high", answer_tokens=2000)
@@ -139,6 +140,7 @@ def test_settings_hold_model_budget_temperature_and_prompt_hash() -> None:
         "model": {"name": "m"},
         "budget": BUDGET.row(),
         "temperature": None,
+        "sent": {"answer": {"max_tokens": 2000, "reasoning_effort": "high"}, "scratchpad": None, "seeded": True},
         "prompt": 64,
     }
 
@@ -164,3 +166,14 @@ def test_one_trace_beyond_the_bound_does_not_keep_the_others_out() -> None:
 def test_order_of_traces_never_changes_the_request() -> None:
     traces = request().traces
     assert fit_traces(traces) == fit_traces(tuple(reversed(traces)))
+
+
+def test_a_reflector_sends_what_its_model_takes_and_else_is_refused() -> None:
+    model = Capabilities(model="m", efforts=("high",), temperature=1.0, seed=False, cap="max_completion_tokens")
+    asked = said("<instruction>A.</instruction>")
+    LlmReflector(asked, model={}, budget=BUDGET, capabilities=model).reflect(request())
+    assert asked.requests[0].sent == {"temperature": 1.0, "max_completion_tokens": 2000, "reasoning_effort": "high"}
+    with pytest.raises(PlanError, match=r"does not accept temperature = 0.5, it is fixed at 1"):
+        LlmReflector(asked, model={}, budget=BUDGET, temperature=0.5, capabilities=model)
+    with pytest.raises(PlanError, match="a reflector writes no scratchpad"):
+        LlmReflector(asked, model={}, budget=ReasoningBudget(thinking_tokens=9))

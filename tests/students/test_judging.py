@@ -177,8 +177,9 @@ def test_a_judgement_records_what_was_sent_used_and_answered(tmp_path: Path) -> 
     assert (found.paid, found.latency_s) == (2, 1.0)
     assert found.sent["version"] == "m-2026"
     assert found.sent["samples"] == 2
-    assert found.sent["max_tokens"] == 16
-    assert "seed" not in found.sent
+    assert found.sent["answer"] == {"temperature": 0.0, "max_tokens": 16}
+    assert found.sent["scratchpad"] is None
+    assert found.sent["budget"] == {"effort": "none", "thinking_tokens": None, "answer_tokens": 16}
 
 
 def test_a_replay_differs_in_nothing_but_what_is_volatile(tmp_path: Path) -> None:

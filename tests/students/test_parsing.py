@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from students.parsing import Unread, YesNo, logistic, parse_score, parse_yes_no
+from students.parsing import Abstained, Unread, YesNo, logistic, parse_score, parse_yes_no
 
 WRAPPERS = (
     "{n}",
@@ -120,7 +120,6 @@ def test_nothing_is_reported_as_empty(text: str | None) -> None:
         "N/A",
         "eight",
         '{"score": true}',
-        '{"score": null}',
         '{"score": [8]}',
         '{"score": NaN}',
         '{"score": Infinity}',
@@ -172,7 +171,33 @@ def test_no_text_yields_a_score_outside_the_scale(text: str | None, scale: int) 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), st.lists))
 def test_no_json_value_yields_a_score_outside_the_scale(value: object) -> None:
     found = parse_score(json.dumps({"score": value}))
-    assert isinstance(found, Unread) or 0 <= found <= 10
+    assert isinstance(found, Unread | Abstained) or 0 <= found <= 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ABSTAIN",
+        "abstain.",
+        " **ABSTAIN** ",
+        "Score: ABSTAIN",
+        "ABSTAIN: the note is not of this consultation.",
+        "ABSTAIN - no note",
+        "ABSTAIN\nThe transcript is empty.",
+        '{"score": null}',
+        '{"score": null, "why": "the note is empty"}',
+        '```json\n{"score": "abstain"}\n```',
+    ],
+)
+def test_a_judge_that_cannot_judge_abstains(text: str) -> None:
+    assert isinstance(parse_score(text), Abstained)
+
+
+@pytest.mark.parametrize(
+    "text", ["ABSTAIN\nScore: 8", "8, or ABSTAIN", "ABSTAIN: 8", "I ABSTAIN from a score of 3 or 4", "{}"]
+)
+def test_an_abstention_beside_a_number_is_neither(text: str) -> None:
+    assert not isinstance(parse_score(text), Abstained)
 
 
 def test_eight_of_ten_is_never_810_and_four_of_five_never_45() -> None:

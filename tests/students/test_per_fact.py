@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from lineage.errors import PlanError
 from lineage.records import Usage
 from splits.corpus import Example, Fact, Residual
-from students import PerFactChecker, PromptShape, ReasoningBudget, student_hash
+from students import Capabilities, PerFactChecker, ReasoningBudget, shape, student_hash
 from students.student import Draw
 from students.transport.base import CallFailure, CallResult
 
@@ -183,7 +184,9 @@ def test_a_group_without_facts_is_refused() -> None:
         {"budget": ReasoningBudget(answer_tokens=2)},
         {"budget": ReasoningBudget(effort="low", answer_tokens=1)},
         {"prompt_cache": "exact"},
-        {"shape": replace(PromptShape.load("per-fact"), hash="0" * 64)},
+        {"budget": ReasoningBudget(thinking_tokens=5)},
+        {"capabilities": Capabilities(cap="max_completion_tokens")},
+        {"capabilities": Capabilities(seed=False)},
         {"samples": 2},
     ],
 )
@@ -209,3 +212,10 @@ def test_equal_settings_have_equal_hashes() -> None:
 def test_settings_out_of_range_are_refused(change: dict[str, Any], said: str) -> None:
     with pytest.raises(PlanError, match=said):
         replace(STUDENT, **change)
+
+
+def test_the_prompt_file_changes_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = shape.PROMPTS / f"{STUDENT.name}.md"
+    (tmp_path / path.name).write_text(path.read_text(encoding="utf-8") + "\nBe brief.\n", encoding="utf-8")
+    monkeypatch.setattr(shape, "PROMPTS", tmp_path)
+    assert student_hash(replace(STUDENT)) != student_hash(STUDENT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from lineage.errors import PlanError
 from lineage.records import Usage
 from splits.corpus import Example, Fact, Residual
-from students import PromptShape, ReasoningBudget, WholeNoteScorer, student_hash
+from students import Capabilities, ReasoningBudget, WholeNoteScorer, shape, student_hash
 from students.student import Draw
 from students.transport.base import CallFailure, CallResult
 
@@ -95,7 +96,9 @@ def test_a_call_without_an_answer_fails_the_judgement() -> None:
         {"budget": ReasoningBudget(answer_tokens=17)},
         {"samples": 2},
         {"prompt_cache": "on"},
-        {"shape": replace(PromptShape.load("whole-note"), hash="0" * 64)},
+        {"budget": ReasoningBudget(thinking_tokens=5)},
+        {"capabilities": Capabilities(cap="max_completion_tokens")},
+        {"capabilities": Capabilities(seed=False)},
     ],
 )
 def test_every_setting_changes_the_hash(change: dict[str, Any]) -> None:
@@ -105,3 +108,10 @@ def test_every_setting_changes_the_hash(change: dict[str, Any]) -> None:
 def test_no_samples_are_refused() -> None:
     with pytest.raises(PlanError, match="samples must be at least 1, got 0"):
         replace(STUDENT, samples=0)
+
+
+def test_the_prompt_file_changes_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = shape.PROMPTS / f"{STUDENT.name}.md"
+    (tmp_path / path.name).write_text(path.read_text(encoding="utf-8") + "\nBe brief.\n", encoding="utf-8")
+    monkeypatch.setattr(shape, "PROMPTS", tmp_path)
+    assert student_hash(replace(STUDENT)) != student_hash(STUDENT)
