@@ -30,6 +30,26 @@ def consults() -> Corpus:
     return load_bundled("consults")
 
 
+@pytest.fixture
+def holdgate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in this process; returns exit status, output and error output."""
+    from experiments.cli import main  # few tests want the command line, and it takes its time to import
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["holdgate", *map(str, arguments)])
+        status = 0
+        try:
+            main()
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
 def small_lock(corpus: Corpus, path: Path, **options: Any) -> SplitLock:
     """Commit a lock of fifteen groups with two flawed notes each."""
     selection = Selection(groups=sum(SIZES.values()), flawed_per_group=2, seed=3)

@@ -9,28 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cli import main
 from lineage import read_events
 from students.transport import RecordedAnswers
 
 Holdgate = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def holdgate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Holdgate:
-    """Run the command line in this process; returns exit status, output and error output."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["holdgate", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from experiments import load_plan
-from experiments.cli import main
 from lineage import read_events
 from lineage.errors import PlanError
 from lineage.records import Usage
@@ -33,21 +32,10 @@ HOSTED = ModelPlan(hosted="openai/gpt-4.1-mini")
 
 
 @pytest.fixture
-def holdgate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Holdgate:
-    """Run the command line in an empty directory; returns exit status, output and error output."""
+def holdgate(holdgate: Holdgate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Holdgate:
+    """The command line in an empty directory."""
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["holdgate", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    return holdgate
 
 
 def run(plan: Path, out: Path) -> CampaignResult:
