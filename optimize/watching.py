@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Protocol
 
 from lineage.ledger import Event
 from students import Progress
-
-PHASES: Final = ("calibrate", "baseline", "search", "choose", "confirm", "gate")
-"""Phases of a campaign, in order."""
-
 
 class Watcher(Protocol):
     """Follows a campaign: phases, judgements under way and events of the ledger, replayed ones included."""
