@@ -7,6 +7,7 @@ from typing import Protocol
 from lineage.ledger import Event
 from students import Progress
 
+
 class Watcher(Protocol):
     """Follows a campaign: phases, judgements under way and events of the ledger, replayed ones included."""
 
