@@ -11,24 +11,12 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from lineage.canonical import digest
 from lineage.errors import PlanError
+from optimize.corpus_plan import CorpusPlan
+from optimize.gate_plan import GatePlan, GuardrailsPlan
 from optimize.model_plan import OPERATIONAL, ModelPlan, Section
 from students.budget import Effort
 from students.per_fact import Aggregator
 from students.student import PromptCache
-
-
-class CorpusPlan(Section):
-    """Which corpus: one that comes with Holdgate, or files of the user's."""
-
-    bundled: str | None = Field(None, description="Name of a bundled corpus, such as consults.")
-    path: str | None = Field(None, description="Path of a corpus.jsonl, from the plan's directory.")
-    facts: str | None = Field(None, description="Path of its facts.jsonl; needed by per-fact students.")
-
-    @model_validator(mode="after")
-    def _one_source(self) -> CorpusPlan:
-        if (self.bundled is None) == (self.path is None) or (self.bundled and self.facts):
-            raise ValueError("give either bundled, or path and perhaps facts")
-        return self
 
 
 class SplitsPlan(Section):
@@ -139,22 +127,6 @@ class LimitsPlan(RoleLimitsPlan):
 
     student: RoleLimitsPlan = RoleLimitsPlan()
     reflector: RoleLimitsPlan = RoleLimitsPlan()
-
-
-class GatePlan(Section):
-    """The rule that reads the held-out comparison, fixed before the search. Its level is the lock's share of alpha."""
-
-    rule: Literal["lower-bound", "permutation", "point"] = "lower-bound"
-    margin: float = Field(0.0, description="Difference in paired discrimination that must be exceeded.")
-    coverage: float = Field(0.98, gt=0, le=1, description="Least share of pairs scored in both arms.")
-
-
-class GuardrailsPlan(Section):
-    """Conditions that must all hold beside the rule; null leaves one out."""
-
-    false_alarm_margin: float | None = Field(0.10, ge=0, description="Most rise of the false-alarm rate (upper bound).")
-    commission_margin: float | None = Field(0.10, ge=0, description="Most fall on commissions (lower bound).")
-    prompt_words: int | None = Field(400, ge=1, description="Most words of an emitted instruction.")
 
 
 class Plan(Section):

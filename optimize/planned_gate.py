@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from optimize.gate import Gate, Guardrails, LowerBound, Permutation, Point, Rule
-from optimize.plan import GatePlan
+from optimize.gate_plan import GatePlan
 
 
 def gate_of(gate: GatePlan, guardrails: Mapping[str, Any], *, alpha: float) -> Gate:

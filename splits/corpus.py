@@ -65,6 +65,11 @@ class Example:
         """The finest name of what is wrong: a trace for omissions, else the kind."""
         return self.trace or self.kind
 
+    @property
+    def candidate(self) -> bool:
+        """Whether a clean document is only a clean candidate: written by people, and not verified to be clean."""
+        return self.label == "clean" and self.meta.get("clean") == "candidate"
+
 
 @dataclass(frozen=True)
 class Corpus:

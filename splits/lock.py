@@ -230,9 +230,13 @@ def split_examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example
 
 def split_structure(lock: SplitLock, corpus: Corpus) -> list[dict[str, Any]]:
     """What is needed to recompute every measure of every split, held-out too, without any text: one row an example."""
-    fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact")
+    fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact", "cohort")
     rows = [
-        {**{field: getattr(example, field) for field in fields}, "split": split}
+        {
+            **{field: getattr(example, field) for field in fields},
+            **({"meta": {"clean": "candidate"}} if example.candidate else {}),
+            "split": split,
+        }
         for split in SPLITS
         for example in _examples(lock, corpus, split)
     ]

@@ -9,11 +9,12 @@ import click
 
 from experiments.cli.cache import cache_group
 from experiments.cli.campaigns import plan_command, run_command
-from experiments.cli.corpora import corpus_group, split_group
+from experiments.cli.corpora import corpus_group
 from experiments.cli.doctor import doctor_command
 from experiments.cli.models import model_group
 from experiments.cli.pins import models_group
 from experiments.cli.runs import audit_command, lineage_group, report_command
+from experiments.cli.splitting import split_group
 from lineage import __version__
 from lineage.errors import BudgetError, HoldgateError
 

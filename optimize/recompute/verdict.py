@@ -11,7 +11,7 @@ from lineage.errors import LedgerError
 from optimize.choice import Standing, choose, standing
 from optimize.evaluation import Evaluation
 from optimize.gate import Arm, Gate
-from optimize.plan import GatePlan
+from optimize.gate_plan import GatePlan
 from optimize.planned_gate import gate_of
 from optimize.recompute.recorded import RecordedRun, nearest, recorded_pool
 from optimize.verdict import Setting, noise_floor, nothing_found_row, verdict_row
