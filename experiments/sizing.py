@@ -8,7 +8,7 @@ from typing import Final
 
 from experiments.loading import LoadedPlan
 from optimize.models import capabilities_of
-from optimize.plan import StudentPlan
+from optimize.student_plan import StudentPlan
 from splits.corpus import Corpus, Example
 from splits.lock import split_examples
 from students import ReasoningBudget
