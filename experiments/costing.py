@@ -46,8 +46,9 @@ class Range:
 class RoleCost:
     """What one role may take; ``usd`` is None where its price is not known, and zero where none applies.
 
-    Low: half of the proposals are accepted, prompts are short in tokens and answers short. High: all are accepted, and
-    every answer fills its cap. Neither counts retries, nor the discount of a provider's prompt cache.
+    Low: half of the proposals are accepted, prompts are short in tokens and answers short, and the baseline is not
+    judged again at equal budget. High: all are accepted, and every answer fills its cap. Neither counts retries, nor
+    the discount of a provider's prompt cache.
     """
 
     role: str
@@ -71,7 +72,7 @@ def role_costs(loaded: LoadedPlan, student: Student) -> tuple[RoleCost, ...]:
         for example in split_examples(loaded.lock, loaded.corpus, split)[:SAMPLED]
         for request in requests_of(loaded, student, example)
     ]
-    calls = Range(size.student - size.accept / 2, size.student)
+    calls = Range(size.student - size.accept / 2 - size.equal_budget, size.student)
     found = [
         _cost(
             "student",

@@ -14,7 +14,18 @@ import yaml
 from lineage.errors import PlanError
 from optimize.model_lock import ModelLock, load_model_lock, resolve_models
 from optimize.plan import Plan, parse_plan
-from splits import Corpus, SplitLock, load_bundled, load_corpus, load_lock
+from splits import (
+    Columns,
+    Corpus,
+    HubDataset,
+    SplitLock,
+    import_corpus,
+    load_bundled,
+    load_corpus,
+    load_hub_dataset,
+    load_lock,
+    load_table,
+)
 from students import load_instruction
 
 PLANS: Final = Path(__file__).parent / "plans"
@@ -101,12 +112,27 @@ def load_plan_models(plan: Plan, path: Path) -> tuple[Plan, ModelLock | None]:
 
 
 def load_plan_corpus(plan: Plan, path: Path) -> Corpus:
-    """The corpus that a plan names."""
-    if plan.corpus.bundled is not None:
-        return load_bundled(plan.corpus.bundled)
-    assert plan.corpus.path is not None
-    facts = _beside(path, plan.corpus.facts) if plan.corpus.facts is not None else None
-    return load_corpus(_beside(path, plan.corpus.path), facts=facts)
+    """The corpus that a plan names.
+
+    Raises:
+        CorpusError: it is not there, or breaks a rule; with its place.
+    """
+    named = plan.corpus
+    if named.bundled is not None:
+        return load_bundled(named.bundled)
+    facts = None if named.facts is None else _beside(path, named.facts)
+    columns = Columns(named.columns, named.values, named.labels, named.meta)
+    if named.table is not None:
+        return load_table(_beside(path, named.table), columns=columns, file_format=named.format, facts=facts)
+    if named.huggingface is not None:
+        hub = named.huggingface
+        local = _beside(path, hub.name)
+        dataset = HubDataset(str(local) if local.is_dir() else hub.name, hub.split, hub.subset, hub.revision)
+        return load_hub_dataset(dataset, columns=columns, facts=facts)
+    assert named.path is not None
+    if named.adapter is not None:
+        return import_corpus(named.adapter, _beside(path, named.path)).corpus
+    return load_corpus(_beside(path, named.path), facts=facts)
 
 
 def _beside(plan: Path, name: str) -> Path:

@@ -20,6 +20,7 @@ HEADLINES = {
     "refuse": "REFUSED: no prompt file is written",
     "undecided": "UNDECIDED: too many judgements failed to decide",
     "nothing-found": "NOTHING BETTER WAS FOUND: no prompt file is written",
+    "not-confirmed": "NOT CONFIRMED: too little was gained on accept to open held-out data; no prompt file is written",
 }
 
 
@@ -32,16 +33,21 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
     for column in ("", "baseline", "winner", "difference"):
         table.add_column(column, justify="left" if not column else "right")
     winner, baseline = verdict["winner"], verdict["baseline"]
-    same = winner == baseline
+    same, confirmed = winner == baseline, "heldout" in verdict
     accept = [measured.get(("accept", candidate)) for candidate in (baseline, winner)]
     gain = verdict["accept"]["gain"]
     table.add_row("accept (optimistic)", *(_value(row) for row in accept), f"{gain:+.3f}" if gain is not None else "")
     first = measured.get(("baseline", baseline))
-    if same:
+    if not confirmed:
         table.add_row("held-out", _value(first), "not opened", "")
     else:
+        held = verdict["heldout"]
         arms = [measured.get(("confirm", candidate)) for candidate in (baseline, winner)]
-        table.add_row("held-out", *(_value(row) for row in arms), _difference(verdict["heldout"]["omissions"]))
+        table.add_row("held-out", *(_value(row) for row in arms), _difference(held["omissions"]))
+        if held["equal_budget"] is not None:
+            arm = measured.get(("equal-budget", baseline))
+            values = (_value(row) for row in (arm, arms[1]))
+            table.add_row("held-out, baseline at equal budget", *values, _difference(held["equal_budget"]))
     for body in _bodies(events, "word_overlap"):
         overlap = body["omissions"]["all"]["value"]
         complete = body["omissions"]["by_trace"].get("complete", {}).get("value")
@@ -51,7 +57,7 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
     console.print()
     console.print(table)
     said = [f"[bold]{HEADLINES[verdict['decision']]}[/bold]", f"because {verdict['reason']}", *verdict["words"]]
-    if not same:
+    if confirmed:
         said += [
             f"guardrail {g['name']}: {'holds' if g['holds'] else 'BROKEN'} ({g['words']})"
             for g in verdict["guardrails"]
@@ -68,7 +74,9 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
             Panel("\n".join(text.values()), title="the winner's instruction", title_align="left"), highlight=False
         )
     console.print(f"calls: {result.paid} paid, {result.cached} found in the cache", highlight=False)
-    said_costs = "; ".join(f"{cost.label}: {cost.words()}" for cost in read_costs(directory)[winner][:2])
+    said_costs = "; ".join(
+        f"{cost.label}: {cost.words()}" for cost in read_costs(directory)[winner if confirmed else baseline][:2]
+    )
     console.print(f"costs: {said_costs}", soft_wrap=True, highlight=False)
     console.print(f"report:  {report}", soft_wrap=True, highlight=False)
     if (directory / "prompt.md").exists():

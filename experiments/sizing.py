@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from experiments.loading import LoadedPlan
+from optimize.equal_budget import MOST_SAMPLES
 from optimize.models import capabilities_of
 from optimize.student_plan import StudentPlan
 from splits.corpus import Corpus, Example
@@ -30,11 +31,12 @@ class PlanSize:
     accept: int
     confirm: int
     reflector: int
+    equal_budget: int = 0
 
     @property
     def student(self) -> int:
         """Most calls of the student."""
-        return self.calibrate + self.baseline + self.minibatches + self.accept + self.confirm
+        return self.calibrate + self.baseline + self.minibatches + self.accept + self.confirm + self.equal_budget
 
     def rows(self) -> tuple[tuple[str, int], ...]:
         """Phase and calls, in order."""
@@ -44,6 +46,7 @@ class PlanSize:
             ("minibatches, parent and child", self.minibatches),
             ("accepted candidates on accept", self.accept),
             ("winner on held-out", self.confirm),
+            *([("baseline at equal budget", self.equal_budget)] if self.equal_budget else []),
         )
 
 
@@ -68,6 +71,7 @@ def plan_size(loaded: LoadedPlan) -> PlanSize:
         accept=calls(accept) * plan.search.iterations,
         confirm=heldout * plan.replicates * (2 if repeated else 1),
         reflector=plan.search.iterations if plan.reflector.kind == "llm" else 0,
+        equal_budget=_equal_budget_calls(loaded, heldout),
     )
 
 
@@ -92,6 +96,14 @@ def _heldout_calls(loaded: LoadedPlan) -> int:
     groups = lock.splits["heldout"]
     most = max((_facts(loaded, len(loaded.corpus.facts.get(group, ()))) for group in groups), default=0)
     return notes * most * stages(student)
+
+
+def _equal_budget_calls(loaded: LoadedPlan, heldout: int) -> int:
+    """Calls of the baseline at equal budget with the most samples; none where its budget is equal by construction."""
+    plan = loaded.plan
+    if not plan.gate.equal_budget or plan.student.shape == "per-fact":
+        return 0
+    return heldout // plan.student.samples * MOST_SAMPLES * plan.replicates
 
 
 def stages(student: StudentPlan) -> int:

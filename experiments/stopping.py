@@ -106,6 +106,7 @@ def still_needed(
         accept=left * an_accept - (begun("accept") if seeded else 0),
         confirm=0 if "confirm" in judged or nothing_found else size.confirm - begun("confirm"),
         reflector=min(left, size.reflector) - min(reflected, size.reflector),
+        equal_budget=0 if "equal-budget" in judged or nothing_found else size.equal_budget - begun("equal-budget"),
     )
     return replace(needed, **{name: max(getattr(needed, name), 0) for name in PlanSize.__dataclass_fields__})
 

@@ -7,6 +7,7 @@ HoldgateError
 │   └── PlanError         a campaign plan
 ├── CampaignError         a campaign that cannot go on with what it was given
 ├── SealError             held-out examples asked for outside the two planned openings
+├── BlindnessError        a request for facts that holds a document under judgement
 ├── LedgerError           a ledger that is damaged or belongs to another plan
 ├── CacheError            a call cache or its export that cannot be read, or is something else
 ├── CallError             a model call that did not succeed (carries whether another try may)
@@ -54,6 +55,10 @@ class CampaignError(HoldgateError):
 
 class SealError(HoldgateError):
     """Held-out examples were asked for outside the planned openings."""
+
+
+class BlindnessError(HoldgateError):
+    """A request for the facts of a source holds a document that is judged against them."""
 
 
 class LedgerError(HoldgateError):

@@ -19,6 +19,8 @@ from lineage.records import VOLATILE, stable
 GENESIS: Final = "0" * 64
 OPERATIONAL: Final = frozenset({"resumed", "stopped"})
 """Events about the process rather than the campaign; they are chained, and no part of the canonical replay."""
+ASIDE: Final = "aside"
+"""Key in the body of an event that is no step of its campaign; a resumed campaign steps over it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,7 @@ class Ledger:
     @property
     def replaying(self) -> bool:
         """Whether the next step will be answered from the ledger."""
-        return self._done < len(self._past)
+        return any(not self._past[place].body.get(ASIDE) for place in range(self._done, len(self._past)))
 
     def perform(self, kind: str, key: Mapping[str, Any], produce: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         """One step of the campaign: from the ledger where it is recorded, else by ``produce``, then recorded.
@@ -231,6 +233,7 @@ class Ledger:
         Raises:
             LedgerError: the ledger holds another step at this place: code, plan or data are not those it began with.
         """
+        self._step_over()
         if self.replaying:
             event = self._past[self._done]
             wanted = stable(dict(key))
@@ -250,6 +253,18 @@ class Ledger:
         self._done += 1
         self._listen(event)
         return event.body
+
+    def aside(self, kind: str, body: Mapping[str, Any]) -> None:
+        """Record what happened beside the steps of the campaign; every later process finds it, and steps over it."""
+        self._past.append(self._append(kind, {**body, ASIDE: True}))
+        if not self.replaying:
+            self._step_over()
+
+    def _step_over(self) -> None:
+        """Tell of the events aside that come before the next step."""
+        while self._done < len(self._past) and self._past[self._done].body.get(ASIDE):
+            self._listen(self._past[self._done])
+            self._done += 1
 
     def operational(self, kind: str, body: Mapping[str, Any]) -> None:
         """Record an event about the process (see ``OPERATIONAL``)."""

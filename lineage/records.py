@@ -96,16 +96,41 @@ class FactVerdict:
     ``p_yes`` is the probability of *yes* against *no* on the first answer token, in [0, 1]; ``margin`` the difference
     of their log-probabilities in nats, above 0 where *yes* leads; ``present`` is ``p_yes >= threshold``. A verdict in
     words has no margin (None), and its ``p_yes`` is 1 or 0, which is no probability.
+
+    Where the judge made its own facts, ``text`` says which this is. ``severity`` is the fact's, which the checker never
+    saw. ``grade`` is ``full``, ``partial`` or ``absent`` where the verdict has three values; a fact stated in part is
+    present. ``mentions`` holds a grade for each section of the document. ``quote`` are words of the source that the
+    fact rests on; ``rescue`` the words of the document that overruled the verdict that it is absent.
     """
 
     fact: str
     p_yes: float
     margin: float | None
     present: bool
+    text: str | None = None
+    severity: str | None = None
+    grade: str | None = None
+    mentions: tuple[str, ...] = ()
+    quote: str | None = None
+    rescue: str | None = None
 
     def row(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {"fact": self.fact, "p_yes": self.p_yes, "margin": self.margin, "present": self.present}
+        """The JSON form; what not every judge states stands in it only where it is stated."""
+        more = {
+            "text": self.text,
+            "severity": self.severity,
+            "grade": self.grade,
+            "mentions": list(self.mentions) or None,
+            "quote": self.quote,
+            "rescue": self.rescue,
+        }
+        stated = {name: value for name, value in more.items() if value is not None}
+        return {"fact": self.fact, "p_yes": self.p_yes, "margin": self.margin, "present": self.present, **stated}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> FactVerdict:
+        """The verdict that :meth:`row` wrote."""
+        return cls(**{**row, "mentions": tuple(row.get("mentions", ()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +139,10 @@ class Judgement:
 
     ``score`` is None unless ``status`` is ``scored``; higher means a better document. ``reason`` says why a judgement
     failed, with one of ``REASONS`` as its first word, or abstained. ``sent`` holds the parameters really sent and the
-    reasoning budget, ``usage`` the reasoning tokens used. ``seed`` is None where none was sent. ``paid`` counts the
-    calls that were sent rather than found in the cache.
+    reasoning budget, ``usage`` the reasoning tokens used. ``shared`` is what of ``usage`` went into calls about the
+    source alone: every document of the group has it in full, and the group pays for it once. ``parts`` are named
+    numbers that the score is made of, or that stand beside it. ``flags`` are what the student's own rule found.
+    ``seed`` is None where none was sent. ``paid`` counts the calls that were sent rather than found in the cache.
     """
 
     example: str
@@ -130,6 +157,8 @@ class Judgement:
     facts: tuple[FactVerdict, ...] = ()
     flags: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    shared: Usage = field(default_factory=Usage)
+    parts: Mapping[str, float] = field(default_factory=dict)
     finish: tuple[str, ...] = ()
     raw: tuple[str, ...] = ()
     sent: Mapping[str, Any] = field(default_factory=dict)
@@ -168,6 +197,8 @@ class Judgement:
             "facts": [verdict.row() for verdict in self.facts],
             "flags": list(self.flags),
             "usage": self.usage.row(),
+            "shared": self.shared.row(),
+            "parts": dict(self.parts),
             "finish": list(self.finish),
             "raw": list(self.raw),
             "sent": dict(self.sent),
@@ -182,9 +213,11 @@ class Judgement:
             **{
                 **fields,
                 **{name: sys.intern(row[name]) for name in ("example", "candidate", "student")},
-                "facts": tuple(FactVerdict(**verdict) for verdict in row["facts"]),
+                "facts": tuple(FactVerdict.from_row(verdict) for verdict in row["facts"]),
                 "flags": tuple(row["flags"]),
                 "usage": Usage(**row["usage"]),
+                "shared": Usage(**row.get("shared", {})),
+                "parts": row.get("parts", {}),
                 "finish": tuple(row["finish"]),
                 "raw": tuple(row["raw"]),
                 "latency_s": row[VOLATILE]["latency_s"],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from lineage.ledger import Event
+from lineage.openings import exploratory_reason
 from lineage.records import minibatch_gain
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def render_tree(events: Sequence[Event]) -> Tree:
     rows = tree_rows(events)
     plan: dict[str, Any] = dict(events[0].body) if events else {}
     title = Text(str(plan.get("plan", {}).get("name", "no campaign")), style="bold")
-    for mark, shown in (("simulated", plan.get("simulated")), ("exploratory", plan.get("exploratory") is not None)):
+    for mark, shown in (("simulated", plan.get("simulated")), ("exploratory", exploratory_reason(events) is not None)):
         if shown:
             title.append(f"  {mark}", style="magenta")
     tree = Tree(title)

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from lineage._version import __version__
-from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json, write_atomic
-from lineage.errors import BudgetError, CallError, LedgerError, PlanError
+from lineage.canonical import digest, digest_bytes, pretty_json, write_atomic
+from lineage.errors import BudgetError, CallError, PlanError, SealError
 from lineage.ledger import Ledger
 from lineage.records import VOLATILE
 from optimize.calling import CallLayer, check_limits
 from optimize.evaluation import Evaluator
 from optimize.models import build_student, capabilities_of, open_model
+from optimize.opening import open_bench
 from optimize.plan import Plan
 from optimize.protocol import Decided, Protocol
+from optimize.registering import register
 from optimize.watching import Unwatched, Watcher
 from reflectors import LlmReflector, OperatorReflector, Reflector, reflector_sending
 from splits.corpus import Corpus
-from splits.lock import SplitLock, split_structure
+from splits.lock import SplitLock
 from students import Bench, Capabilities, KeyedFactChecker, PerFactChecker, ReasoningBudget
-from students.transport import CallCache, CallFailure, CallRequest, CallResult, LimitError, Tags
+from students.transport import CallFailure, CallRequest, CallResult, LimitError, Tags
 
 STOPPED: Final = "stopped.md"
 """File of a run directory that says where a limit stopped it; gone as soon as it goes on."""
@@ -97,6 +96,12 @@ class Campaign:
             if missing:
                 raise PlanError(f"a per-fact student needs facts for every group; none for {', '.join(missing[:5])}")
 
+    def __repr__(self) -> str:
+        return f"Campaign({self.plan.name!r}, {str(self.directory)!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise SealError("a campaign cannot be pickled or copied: it holds the corpus, held-out text with it")
+
     def run(self) -> CampaignResult:
         """Run, or resume, to the verdict.
 
@@ -109,17 +114,27 @@ class Campaign:
             if not any(event.type == "finished" for event in ledger.events):
                 self._model.check()
                 self._reflector_model.check()
-            self._register(ledger)
-            (self.directory / STOPPED).unlink(missing_ok=True)
-            asked = (self._model.recorded, self._reflector_model.recorded)
-            recorded = tuple(answers for answers in asked if answers is not None)
-            cache = stack.enter_context(CallCache(self._cache_path, recorded=recorded))
-            layer = CallLayer(self.plan, self._models, cache=cache, campaign=ledger.campaign)
-            calls = layer.calls("student")
-            bench = Bench(
-                calls, run_seed=self.plan.search.seed, campaign=ledger.campaign, progress=self._watcher.judged
+            register(
+                ledger,
+                self.directory,
+                plan=self.plan,
+                corpus=self._corpus,
+                lock=self.lock,
+                baseline=self._baseline,
+                exploratory=self._exploratory,
+                models_hash=self._models_hash,
             )
-            stack.callback(bench.close)
+            (self.directory / STOPPED).unlink(missing_ok=True)
+            opened = stack.enter_context(
+                open_bench(
+                    self.plan,
+                    self._models,
+                    cache=self._cache_path,
+                    campaign=ledger.campaign,
+                    progress=self._watcher.judged,
+                )
+            )
+            layer, calls, bench = opened.layer, opened.calls, opened.bench
             try:
                 evaluator = Evaluator(ledger, self.directory / "judgements", bench)
                 protocol = Protocol(
@@ -140,44 +155,6 @@ class Campaign:
             verdict = self._record_verdict(ledger, decided)
             self._finish(ledger, layer, verdict)
             return CampaignResult(self.directory, verdict, calls.paid, calls.found)
-
-    def _register(self, ledger: Ledger) -> None:
-        """Plan and splits go into the ledger before anything else."""
-        try:
-            ledger.perform(
-                "plan",
-                {
-                    "plan": self.plan.row(),
-                    "plan_hash": self.plan.hash,
-                    "baseline": self._baseline,
-                    "simulated": self.plan.simulated,
-                    "exploratory": self._exploratory,
-                    "corpus_hash": self._corpus.hash,
-                    "lock_hash": self.lock.hash,
-                    "models_hash": self._models_hash,
-                    "replayed": list(self.plan.replayed),
-                },
-                lambda: {VOLATILE: _environment()},
-            )
-        except LedgerError as error:
-            raise PlanError(
-                f"{self.directory} holds a campaign of another plan, baseline, corpus or split lock ({error}); "
-                "give another --out, or restore what was changed"
-            ) from error
-        structure = "".join(canonical_json(row) + "\n" for row in split_structure(self.lock, self._corpus))
-        write_atomic(self.directory / "plan.json", pretty_json(self.plan.row()))
-        write_atomic(self.directory / "split.lock.json", pretty_json(self.lock.row()))
-        write_atomic(self.directory / "examples.jsonl", structure)
-        ledger.perform(
-            "splits",
-            {
-                "lock_hash": self.lock.hash,
-                "groups": {name: len(groups) for name, groups in self.lock.splits.items()},
-                "counts": self.lock.row()["counts"],
-                "examples": digest_bytes(structure.encode("utf-8")),
-            },
-            dict,
-        )
 
     def _record_verdict(self, ledger: Ledger, decided: Decided) -> Mapping[str, Any]:
         verdict, prompt = decided.verdict, decided.prompt
@@ -230,14 +207,3 @@ class Campaign:
         plan = self.plan.reflector
         budget = ReasoningBudget(**plan.budget.model_dump())
         return budget, Capabilities() if plan.model is None else capabilities_of(plan.model)
-
-
-def _environment() -> dict[str, Any]:
-    """Versions and host, which may differ between a run and its resumption."""
-    packages = ("dspy", "gepa", "litellm", "mlflow", "numpy", "scipy", "xllamacpp")
-    return {
-        "holdgate": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: version(name) for name in packages},
-    }

@@ -23,9 +23,9 @@ from lineage.ledger import Ledger
 from lineage.records import Candidate, candidate_id, minibatch_gain
 from optimize.evaluation import Evaluation, Evaluator, n_rewarded
 from optimize.gepa_parts import Instance, ScoredOnly, Silent, draw_groups
+from optimize.measured import record_measures
 from optimize.objectives import coverage
 from optimize.search import PoolEntry, SearchResult, SearchSpace, candidate_row
-from optimize.verdict import record_measures
 from reflectors.reflector import Reflection, ReflectionRequest
 from reflectors.traces import Trace, build_traces
 from reflectors.validation import invalid_reason
@@ -215,6 +215,7 @@ class _Search:
             call=self._call,
         )
         parent = candidate_id(texts)
+        self.space.contamination.request(request)
         body = self._ledger.perform(
             "reflection",
             {
@@ -231,7 +232,11 @@ class _Search:
         child = Candidate({**texts, component: reflection.text}, "mutation", (parent,), self._iteration)
         self._ledger.perform("candidate", candidate_row(child, reflection.operator), dict)
         problem = reflection.problem or invalid_reason(
-            reflection.text, parents=[request.parent], earlier=request.earlier, forbidden=self.space.forbidden
+            reflection.text,
+            parents=[request.parent],
+            earlier=request.earlier,
+            forbidden=self.space.forbidden,
+            overlaps=self.space.contamination.candidate(child, parents=[request.parent]),
         )
         if problem is not None:
             self.result.invalid += 1

@@ -14,6 +14,7 @@ from lineage.records import Candidate, Judgement
 from lineage.segments import read_segment, write_segment
 from optimize.objectives import ScoredPair, reward
 from splits.corpus import Corpus, Example
+from splits.lock import without_text
 from students.judging import Bench
 from students.student import Student, student_hash
 
@@ -37,6 +38,11 @@ class Evaluation:
     def _scores(self) -> dict[tuple[str, int], float]:
         """Scores that there are, by example and replicate."""
         return {(j.example, j.replicate): j.score for j in self.judgements if j.score is not None}
+
+    @cached_property
+    def _samples(self) -> dict[tuple[str, int], int]:
+        """Draws that each judgement combines, by example and replicate."""
+        return {(j.example, j.replicate): int(j.sent.get("samples", 1)) for j in self.judgements}
 
     @cached_property
     def replicates(self) -> tuple[int, ...]:
@@ -64,7 +70,7 @@ class Evaluation:
 
     def pairs(self, label: str | None = None) -> list[ScoredPair]:
         """Every pair scored in both of its documents, by replicate."""
-        scores = self._scores
+        scores, samples = self._scores, self._samples
         found = []
         for example in self.flawed(label):
             for replicate in self.replicates:
@@ -82,6 +88,9 @@ class Evaluation:
                             example.severity,
                             example.stratum,
                             replicate,
+                            cohort=example.cohort,
+                            twin=example.twin,
+                            samples=samples[example.id, replicate],
                         )
                     )
         return found
@@ -162,7 +171,7 @@ class Evaluator:
                 "segment": write_segment(self._directory, name, judged),
                 "failed": sum(judgement.status == "failed" for judgement in judged),
                 "abstained": sum(judgement.status == "abstained" for judgement in judged),
-                "failures": sorted({(judgement.reason or "")[:120] for judgement in missing})[:10],
+                "failures": sorted({_stated(judgement.reason or "", split) for judgement in missing})[:10],
             }
 
         body = self._ledger.perform(
@@ -179,8 +188,14 @@ class Evaluator:
             produce,
         )
         judged = read_segment(self._directory, body["segment"])
-        examples = tuple(sorted(corpus.examples, key=lambda example: example.id))
+        ordered = sorted(corpus.examples, key=lambda example: example.id)
+        examples = tuple(without_text(example, corpus) for example in ordered)
         return tuple(
             Evaluation(candidate.id, examples, tuple(j for j in judged if j.candidate == candidate.id))
             for candidate in candidates
         )
+
+
+def _stated(reason: str, split: str) -> str:
+    """Why a judgement has no score, for the ledger: of held-out examples the kind alone, as answers quote notes."""
+    return reason.partition(":")[0] if split == "heldout" else reason[:120]

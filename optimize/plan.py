@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from lineage.canonical import digest
 from lineage.errors import PlanError
 from optimize.corpus_plan import CorpusPlan
+from optimize.equal_budget import no_equal_budget
 from optimize.gate_plan import GatePlan, GuardrailsPlan
 from optimize.model_plan import OPERATIONAL, ModelPlan, Section
 from optimize.student_plan import BudgetPlan, StudentPlan
@@ -98,6 +99,17 @@ class Plan(Section):
     def _odd_replicates(self) -> Plan:
         if self.replicates % 2 == 0:
             raise ValueError(f"replicates must be odd, so that flags have a majority; got {self.replicates}")
+        return self
+
+    @model_validator(mode="after")
+    def _gate_can_be_read(self) -> Plan:
+        if self.gate.rule == "beyond-noise" and self.replicates < 3:
+            raise ValueError(
+                f"gate.rule: beyond-noise reads the noise between replicates, and there is {self.replicates}; give "
+                "replicates: 3 or more, or another rule"
+            )
+        if self.gate.equal_budget and (why := no_equal_budget(self.student)):
+            raise ValueError(f"gate.equal_budget: {why}; remove it")
         return self
 
     @model_validator(mode="after")

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NoReturn
 
-import numpy as np
-
-from lineage.canonical import digest
-from lineage.errors import CampaignError
+from lineage.errors import CampaignError, SealError
 from lineage.ledger import Ledger
 from lineage.records import Candidate
 from optimize.calibration import fact_threshold
-from optimize.choice import Standing, choice_row, choose, standing
+from optimize.choice import choice_row, choose, standing
+from optimize.contamination import ContaminationRecord, record_neighbours
+from optimize.deciding import ConfirmedArms, Deciding
 from optimize.engine import run_search
+from optimize.equal_budget import PURPOSE as EQUAL_BUDGET
+from optimize.equal_budget import EqualBudget, with_samples
 from optimize.evaluation import Evaluation, Evaluator
-from optimize.gate import Arm
+from optimize.gate import clean_counts
+from optimize.measured import record_measures
+from optimize.noise import noise_floor
 from optimize.objectives import coverage
 from optimize.plan import Plan
-from optimize.planned_gate import gate_of
-from optimize.search import PoolEntry, SearchResult, SearchSpace, candidate_row
-from optimize.verdict import Setting, noise_floor, nothing_found_row, prompt_text, record_measures, verdict_row
+from optimize.prompt_file import prompt_text
+from optimize.search import SearchResult, SearchSpace, candidate_row
+from optimize.verdict import Setting
 from optimize.watching import Watcher
 from optimize.word_overlap import overlap_row
 from reflectors import Reflector
@@ -33,6 +36,8 @@ from students import INSTRUCTION, PerFactChecker, Student, student_hash
 
 TARGET: Final = "instruction"
 """What a campaign compares, one confirmatory comparison each."""
+CALLER: Final = "optimize.protocol"
+"""Who opens the seal in a campaign, for the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +75,17 @@ class Protocol:
     def run(self, student: Student, reflector: Callable[[], Reflector]) -> Decided:
         """All steps, to the verdict."""
         plan = self.plan
-        seal = Seal(self.corpus, self.lock, self.ledger, target=TARGET, exploratory=self.exploratory)
+        seal = Seal(
+            self.corpus, self.lock, self.ledger, target=TARGET, caller=CALLER, exploratory=self.exploratory
+        )
         reflect, accept = (
             self.corpus.part(split_examples(self.lock, self.corpus, split)) for split in ("reflect", "accept")
         )
         seed = Candidate({INSTRUCTION: self.baseline}, "seed")
+        record_neighbours(self.ledger, self.corpus, self.lock)
         self.ledger.perform("candidate", candidate_row(seed, None), dict)
+        contamination = ContaminationRecord.of(self.ledger, reflect=reflect, accept=accept, seal=seal)
+        contamination.candidate(seed)
 
         self.watcher.phase("calibrate")
         student, on_accept = self._calibrate(student, seed, accept)
@@ -91,6 +101,7 @@ class Protocol:
             accept=accept,
             reflector=reflector(),
             forbidden=_forbidden(seal, accept),
+            contamination=contamination,
             iterations=plan.search.iterations,
             minibatch_groups=plan.search.minibatch_groups,
             seed=plan.search.seed,
@@ -103,16 +114,27 @@ class Protocol:
         self.watcher.phase("choose")
         winner, ranked = choose(result.pool)
         self.ledger.perform("choice", choice_row(result, winner, ranked), dict)
-        setting = self._setting(student, result, before)
-        if winner.entry.candidate.id == seed.id:
-            return Decided(nothing_found_row(setting), None)
+        deciding = Deciding(
+            gate=plan.gate,
+            guardrails=plan.guardrails.model_dump(),
+            shape=plan.student.shape,
+            samples=plan.student.samples,
+            plan_hash=plan.hash,
+            setting=self._setting(student, result, before, seal.tainted),
+            winner=winner,
+        )
+        if (verdict := deciding.shut()) is not None:
+            return Decided(verdict, None)
 
         self.watcher.phase("confirm")
-        candidate = winner.entry.candidate
-        arms = seal.open("confirm", lambda heldout: self._confirm(student, candidate, seed, heldout, before))
+        candidate, budget = winner.entry.candidate, deciding.budget()
+        arms = seal.open("confirm", lambda heldout: self._confirm(student, candidate, seed, heldout, before, budget))
 
         self.watcher.phase("gate")
-        return self._gate(student, winner, arms, seal, setting)
+        return self._gate(student, deciding, arms, seal)
+
+    def __reduce__(self) -> NoReturn:
+        raise SealError("a protocol cannot be pickled or copied: it holds the corpus, held-out text with it")
 
     def _calibrate(self, student: Student, seed: Candidate, accept: Corpus) -> tuple[Student, Evaluation]:
         """The student with its per-fact threshold set on accept, and the seed's evaluation there."""
@@ -144,9 +166,18 @@ class Protocol:
         return evaluation
 
     def _confirm(
-        self, student: Student, winner: Candidate, seed: Candidate, heldout: Corpus, before: Evaluation
-    ) -> tuple[Evaluation, Evaluation]:
-        """Winner and baseline on the same examples; where answers may drift, both anew and interleaved."""
+        self,
+        student: Student,
+        winner: Candidate,
+        seed: Candidate,
+        heldout: Corpus,
+        before: Evaluation,
+        budget: EqualBudget | None,
+    ) -> ConfirmedArms:
+        """Winner and baseline on the same examples; where answers may drift, both anew and interleaved.
+
+        Where the plan asks for it, the baseline is judged once more with samples that give it the winner's tokens.
+        """
         count = self.plan.replicates
         drifts = not (self.plan.simulated or self.plan.student.prompt_cache == "exact")
         found = self.evaluator.evaluate(
@@ -160,24 +191,25 @@ class Protocol:
         arms = (found[0], found[1] if drifts else before)
         for evaluation in arms:
             record_measures(self.ledger, "confirm", evaluation)
-        return arms
+        if budget is None or budget.samples is None:
+            return ConfirmedArms(*arms)
+        (more,) = self.evaluator.evaluate(
+            with_samples(student, budget.samples),
+            [seed],
+            heldout,
+            purpose=EQUAL_BUDGET,
+            split="heldout",
+            replicates=arms[0].replicates,
+        )
+        record_measures(self.ledger, EQUAL_BUDGET, more)
+        return ConfirmedArms(*arms, more)
 
-    def _gate(
-        self,
-        student: Student,
-        winner: Standing,
-        arms: tuple[Evaluation, Evaluation],
-        seal: Seal,
-        setting: Setting,
-    ) -> Decided:
-        candidate_arm = Arm(arms[0], winner.detection.threshold, _words(winner.entry))
-        baseline_arm = Arm(arms[1], setting.baseline.detection.threshold, _words(setting.baseline.entry))
-        rng = np.random.default_rng(int(digest(["gate", self.plan.hash])[:16], 16))
-        gate = gate_of(self.plan.gate, self.plan.guardrails.model_dump(), alpha=self.lock.spend)
-        reading = gate.read(candidate_arm, baseline_arm, rng=rng)
-        verdict = verdict_row(reading, winner=winner, place=seal.comparison, setting=setting)
+    def _gate(self, student: Student, deciding: Deciding, arms: ConfirmedArms, seal: Seal) -> Decided:
+        deciding = replace(deciding, setting=replace(deciding.setting, exploratory=seal.tainted))
+        verdict = deciding.verdict(arms, seal.comparison)
         if verdict["decision"] != "emit":
             return Decided(verdict, None)
+        winner, setting = deciding.winner, deciding.setting
         front = {
             "plan": setting.hashes["plan"],
             "split_lock": setting.hashes["lock"],
@@ -186,18 +218,25 @@ class Protocol:
             "student_hash": setting.hashes["student"],
             "simulated": self.plan.simulated,
         }
-        prompt = prompt_text(verdict, winner=winner.entry.candidate, front=front, arm=candidate_arm)
-        return Decided(verdict, prompt)
+        arm = deciding.arm(winner, arms.winner)
+        return Decided(verdict, prompt_text(verdict, winner=winner.entry.candidate, front=front, arm=arm))
 
-    def _setting(self, student: Student, result: SearchResult, before: Evaluation) -> Setting:
+    def _setting(
+        self, student: Student, result: SearchResult, before: Evaluation, exploratory: str | None
+    ) -> Setting:
+        baseline = standing(result.pool[0])
         return Setting(
-            baseline=standing(result.pool[0]),
+            baseline=baseline,
             lock=self.lock,
-            exploratory=self.exploratory,
+            exploratory=exploratory,
             simulated=self.plan.simulated,
             proposed=result.proposals,
             accepted=len(result.pool) - 1,
             noise=noise_floor(before),
+            clean={
+                "accept": clean_counts(baseline.entry.accept.examples),
+                "heldout": clean_counts(before.examples),
+            },
             hashes={
                 "plan": self.plan.hash,
                 "lock": self.lock.hash,
@@ -212,7 +251,3 @@ def _forbidden(seal: Seal, accept: Corpus) -> NgramIndex:
     heldout = seal.ngrams()
     texts = {text for example in accept.examples for text in (example.document, example.source)}
     return NgramIndex(heldout.size, heldout.hashes | NgramIndex.of(texts, size=heldout.size).hashes)
-
-
-def _words(entry: PoolEntry) -> int:
-    return sum(len(text.split()) for text in entry.candidate.texts.values())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lineage.records import Candidate
+from optimize.contamination import ContaminationRecord
 from optimize.evaluation import Evaluation
 from reflectors.reflector import Reflector
 from splits.contamination import NgramIndex
@@ -27,6 +28,7 @@ class SearchSpace:
     accept: Corpus
     reflector: Reflector
     forbidden: NgramIndex
+    contamination: ContaminationRecord
     iterations: int
     minibatch_groups: int
     seed: int

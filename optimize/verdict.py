@@ -1,100 +1,21 @@
-"""The verdict: what the gate decided, with every number, in words and as JSON; and the prompt file of a pass."""
+"""The verdict: what the gate decided, with every number, in words and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
-from lineage.canonical import digest
-from lineage.errors import HoldgateError
-from lineage.ledger import Ledger
-from lineage.records import Candidate
 from optimize.choice import Standing, number
-from optimize.evaluation import Evaluation
-from optimize.gate import Arm, Finding, GateReading
-from optimize.objectives import Comparison, by, paired_discrimination
+from optimize.equal_budget import EqualBudgetReading
+from optimize.gate import CleanCounts, Finding, GateReading, Subgroups
+from optimize.gate.subgroups import NOT_TESTED
+from optimize.measured import comparison_row
+from optimize.noise import NoiseFloor
+from optimize.verdict_words import AcceptReading, accept_words, heldout_words
 from splits.lock import SplitLock
 from splits.register import Comparison as Place
-from students.shape import INSTRUCTION
-
-
-def comparison_row(comparison: Comparison) -> dict[str, Any]:
-    """Numbers of a paired comparison."""
-    interval = comparison.difference.interval
-    return {
-        "candidate": number(comparison.candidate),
-        "baseline": number(comparison.baseline),
-        "difference": number(comparison.difference.value),
-        "low": number(interval.low),
-        "high": number(interval.high),
-        "level": interval.level,
-        "method": interval.method,
-        "wins": comparison.wins,
-        "ties": comparison.ties,
-        "losses": comparison.losses,
-        "pairs": comparison.n,
-        "groups": comparison.n_groups,
-        "failed": comparison.n_failed,
-        "sign_flip_p": number(comparison.sign_flip.p),
-        "t_p": number(comparison.t_test.p),
-        "bootstrap": None
-        if comparison.bootstrap is None
-        else {"low": number(comparison.bootstrap.low), "high": number(comparison.bootstrap.high)},
-    }
-
-
-def measures_row(evaluation: Evaluation, *, level: float = 0.95) -> dict[str, Any]:
-    """Paired discrimination of one candidate on some examples: omissions, commissions, and omissions by trace."""
-
-    def one(pairs: Sequence[Any], planned: int) -> dict[str, Any]:
-        scored = paired_discrimination(pairs, level=level, n_failed=max(planned - len(pairs), 0))
-        return {
-            "value": number(scored.value),
-            "low": number(scored.interval.low),
-            "high": number(scored.interval.high),
-            "wins": scored.wins,
-            "ties": scored.ties,
-            "losses": scored.losses,
-            "pairs": scored.n,
-            "groups": scored.n_groups,
-            "failed": scored.n_failed,
-        }
-
-    repeats = max(len(evaluation.replicates), 1)
-    omissions, commissions = evaluation.pairs("omission"), evaluation.pairs("commission")
-    return {
-        "omissions": one(omissions, repeats * len(evaluation.planned_pairs("omission"))),
-        "commissions": one(commissions, repeats * len(evaluation.planned_pairs("commission"))),
-        "by_trace": {trace: one(pairs, len(pairs)) for trace, pairs in by(omissions, "trace").items()},
-    }
-
-
-def record_measures(ledger: Ledger, purpose: str, evaluation: Evaluation) -> None:
-    """Put a candidate's measures on accept or held-out into the ledger, where people and the audit look for them."""
-    row = measures_row(evaluation)
-    ledger.perform("measured", {"purpose": purpose, "candidate": evaluation.candidate, "measures": row}, dict)
-
-
-def noise_floor(evaluation: Evaluation) -> dict[str, Any]:
-    """How far the baseline differs from itself between replicates: flips of a pair's credit, spread of the measure."""
-    replicates = evaluation.replicates
-    if len(replicates) < 2:
-        return {"replicates": len(replicates), "words": "not measured: one replicate"}
-    by_replicate = {
-        replicate: {pair.example: pair.credit for pair in evaluation.pairs("omission") if pair.replicate == replicate}
-        for replicate in replicates
-    }
-    common = set.intersection(*(set(found) for found in by_replicate.values()))
-    flipped = sum(len({by_replicate[replicate][example] for replicate in replicates}) > 1 for example in common)
-    values = (
-        [sum(found[example] for example in common) / len(common) for found in by_replicate.values()] if common else []
-    )
-    spread = max(values) - min(values) if values else None
-    words = "deterministic: replicates are identical" if not flipped else f"{flipped} of {len(common)} pairs flip"
-    return {"replicates": len(replicates), "flipped": flipped, "pairs": len(common), "spread": spread, "words": words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +29,8 @@ class Setting:
         simulated: whether the judge is a formula.
         proposed: proposals of the search.
         accepted: those among them that entered the pool.
-        noise: the noise floor, as JSON.
+        noise: the baseline against itself on held-out data.
+        clean: verified and candidate clean documents, by split.
         hashes: of plan, lock, corpus and student.
     """
 
@@ -118,7 +40,8 @@ class Setting:
     simulated: bool
     proposed: int
     accepted: int
-    noise: Mapping[str, Any]
+    noise: NoiseFloor
+    clean: Mapping[str, CleanCounts]
     hashes: Mapping[str, str]
 
     def row(self, winner: Standing, place: Place | None) -> dict[str, Any]:
@@ -136,37 +59,65 @@ class Setting:
                 "candidates": 1 + self.proposed,
                 "accepted": self.accepted,
             },
-            "noise_floor": dict(self.noise),
+            "noise_floor": self.noise.row(),
+            "clean_documents": {split: counts.row() for split, counts in self.clean.items()},
             "winner": winner.entry.candidate.id,
             "baseline": self.baseline.entry.candidate.id,
             "hashes": dict(self.hashes),
         }
 
 
-def verdict_row(reading: GateReading, *, winner: Standing, place: Place | None, setting: Setting) -> dict[str, Any]:
-    """The verdict of a campaign whose winner differs from its baseline."""
+def verdict_row(
+    reading: GateReading,
+    *,
+    winner: Standing,
+    place: Place | None,
+    setting: Setting,
+    accept: AcceptReading,
+    confirmed: Finding | None = None,
+    equal_budget: EqualBudgetReading | None = None,
+) -> dict[str, Any]:
+    """The verdict of a campaign whose winner was compared with its baseline on held-out data.
+
+    Args:
+        reading: what the gate read.
+        winner: on accept.
+        place: of the comparison among those on the held-out split.
+        setting: of the campaign.
+        accept: the winner against the baseline on accept.
+        confirmed: what the plan's rule for opening held-out data found, if it has one.
+        equal_budget: the second reading, if the plan asks for one.
+    """
     decision, reason = reading.decision, reading.reason
     if setting.exploratory is not None and decision == "emit":
         decision = "refuse"
         reason = f"this is an exploratory campaign ({setting.exploratory}), which confirms nothing; otherwise {reason}"
-    gain = winner.paired.value - setting.baseline.paired.value
-    heldout = reading.omissions
-    row = setting.row(winner, place)
-    row["accept"]["optimism"] = number(gain - heldout.difference.value)
+    heldout, noise = reading.omissions, setting.noise
+    row = _with_accept(setting.row(winner, place), accept, confirmed)
+    row["accept"]["optimism"] = number(accept.gain - heldout.difference.value)
+    said = heldout_words(
+        reading, accept=accept, noise=noise, comparisons=setting.lock.comparisons, equal_budget=equal_budget
+    )
+    second = None if equal_budget is None else equal_budget.comparison
     return {
         **row,
         "decision": decision,
         "reason": reason,
-        "words": words(reading, accept_gain=gain, candidates=1 + setting.proposed),
+        "words": said,
         "rule": _finding(reading.rule),
         "guardrails": [_finding(finding) for finding in reading.guardrails],
         "coverage": reading.coverage,
         "heldout": {
-            "omissions": comparison_row(heldout),
-            "omissions_worst_case": None if reading.worst is None else comparison_row(reading.worst),
-            "commissions": comparison_row(reading.commissions),
-            "false_alarms": comparison_row(reading.false_alarms),
+            "omissions": comparison_row(heldout, noise_sd=_sd(noise, "omissions")),
+            "omissions_worst_case": _worst(reading),
+            "commissions": comparison_row(reading.commissions, noise_sd=_sd(noise, "commissions")),
+            "false_alarms": comparison_row(reading.false_alarms, noise_sd=_sd(noise, "false_alarms")),
+            "equal_budget": None if second is None else comparison_row(second, noise_sd=_sd(noise, "omissions")),
         },
+        "flags": dict(zip(("candidate", "baseline"), (count.row() for count in reading.flags), strict=True)),
+        "cost": reading.cost.row(),
+        "equal_budget": None if equal_budget is None else equal_budget.row(),
+        "subgroups": _subgroups(reading.subgroups),
     }
 
 
@@ -181,57 +132,62 @@ def nothing_found_row(setting: Setting) -> dict[str, Any]:
     }
 
 
-def words(reading: GateReading, *, accept_gain: float, candidates: int) -> list[str]:
-    """What was shown, what is excluded, and how optimistic accept was."""
-    heldout = reading.omissions
-    value, interval = heldout.difference.value, heldout.difference.interval
-    said = []
-    if interval.defined:
-        said.append(
-            f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the winner differs from the baseline "
-            f"by {100 * value:+.1f} points, {100 * interval.level:g}% interval [{100 * interval.low:+.1f}, "
-            f"{100 * interval.high:+.1f}]."
-        )
-        said.append(
-            f"Gains above {100 * interval.high:.1f} points and losses above {-100 * interval.low:.1f} are excluded."
-            if interval.low < 0 < interval.high
-            else f"Gains above {100 * interval.high:.1f} points are excluded."
-        )
-    else:
-        said.append(
-            f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs) the difference is {100 * value:+.1f} "
-            f"points; it has no interval: {interval.reason or heldout.difference.reason}."
-        )
-    off = accept_gain - value
-    said.append(
-        f"On accept, which chose the winner among {candidates} candidates, it gained {100 * accept_gain:+.1f} points: "
-        f"accept was {'optimistic' if off >= 0 else 'pessimistic'} by {100 * abs(off):.1f}."
-    )
-    if heldout.n_groups < 20:
-        said.append(f"{heldout.n_groups} held-out groups cannot confirm a moderate gain.")
-    return said
-
-
-def prompt_text(verdict: Mapping[str, Any], *, winner: Candidate, front: Mapping[str, Any], arm: Arm) -> str:
-    """The prompt file of a passing verdict: front matter and the instruction.
-
-    Raises:
-        HoldgateError: the verdict did not pass, so there must be no prompt file.
-    """
-    if verdict["decision"] != "emit" or not verdict["confirmatory"]:
-        raise HoldgateError(f"no prompt may be written on the decision {verdict['decision']!r}")
-    omissions = verdict["heldout"]["omissions"]
-    matter = {
-        **front,
-        "threshold": arm.threshold,
-        "verdict": digest(dict(verdict)),
-        "heldout_difference": omissions["difference"],
-        "heldout_interval": [omissions["low"], omissions["high"]],
-        "level": omissions["level"],
+def not_confirmed_row(
+    setting: Setting, *, winner: Standing, accept: AcceptReading, confirmed: Finding
+) -> dict[str, Any]:
+    """The verdict of a campaign whose winner gained too little on accept for the held-out split to be opened."""
+    reason = f"the rule {confirmed.name} is not met: {confirmed.words}"
+    return {
+        **_with_accept(setting.row(winner, None), accept, confirmed),
+        "decision": "not-confirmed",
+        "reason": reason,
+        "words": [
+            f"Nothing was confirmed: among {accept.candidates} candidates the winner gained "
+            f"{100 * accept.gain:+.1f} points on accept, short of what the plan asks for.",
+            accept_words(accept),
+            "The held-out split was not opened to confirm anything, and no comparison was spent: whether the winner "
+            "is better is not known.",
+        ],
     }
-    head = yaml.safe_dump(matter, sort_keys=True, allow_unicode=True, width=100)
-    return f"---\n{head}---\n{winner.texts[INSTRUCTION]}\n"
+
+
+def _with_accept(row: dict[str, Any], accept: AcceptReading, confirmed: Finding | None) -> dict[str, Any]:
+    found = accept.comparison
+    row["accept"] |= {
+        "comparison": comparison_row(found),
+        "sign_test": {"wins": found.wins, "losses": found.losses, "p": number(accept.sign_p)},
+        "told_from_noise": accept.told_from_noise,
+        "rule": None if confirmed is None else _finding(confirmed),
+    }
+    return row
+
+
+def _worst(reading: GateReading) -> dict[str, Any] | None:
+    if reading.worst is None:
+        return None
+    return {**comparison_row(reading.worst.against), "lowest_end": number(reading.worst.low)}
+
+
+def _subgroups(found: Subgroups | None) -> dict[str, Any]:
+    if found is None:
+        return {"tested": False, "words": NOT_TESTED}
+    rows = [
+        {
+            "field": row.field,
+            "value": row.value,
+            **comparison_row(row.comparison),
+            "p": number(row.p),
+            "adjusted_p": number(row.adjusted),
+        }
+        for row in found.rows
+    ]
+    return {"tested": True, "alpha": found.alpha, "level": found.level, "rows": rows}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {"name": finding.name, "holds": finding.holds, "words": finding.words}
+
+
+def _sd(noise: NoiseFloor, measure: str) -> float:
+    """SD of a measure's difference between two replicates; NaN where it was not measured."""
+    return noise.measures[measure].difference_sd if measure in noise.measures else math.nan

@@ -15,7 +15,8 @@ from reflectors.reflector import Reflection, ReflectionRequest
 from reflectors.traces import Trace
 from students.budget import ReasoningBudget
 from students.capabilities import Capabilities
-from students.student import Sending, draw_seed
+from students.sending import Sending
+from students.student import draw_seed
 from students.transport.base import CallFailure, CallRequest, CallResult
 
 PROMPT: Final = Path(__file__).parent / "prompts" / "reflect.md"

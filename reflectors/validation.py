@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from splits.contamination import NgramIndex
+from splits.contamination import Kind, NgramIndex, Overlap
 
 MAX_WORDS: Final = 1_500
 _PLACEHOLDER = re.compile(r"\$\{?([a-z_]\w*)\}?|\{([a-z_]\w*)\}")
 
+_OVERLAPS: Final[Mapping[Kind, str]] = {
+    "ngram": "repeats text",
+    "passage": "nearly repeats a passage",
+    "answer_key": "states a fact or a changed sentence",
+    "name": "gives names",
+}
+
 
 def invalid_reason(
-    text: str, *, parents: Collection[str], earlier: Collection[str], forbidden: NgramIndex, max_words: int = MAX_WORDS
+    text: str,
+    *,
+    parents: Collection[str],
+    earlier: Collection[str],
+    forbidden: NgramIndex,
+    overlaps: Collection[Overlap] = (),
+    max_words: int = MAX_WORDS,
 ) -> str | None:
     """Why an instruction cannot become a candidate, or None.
 
@@ -22,6 +35,7 @@ def invalid_reason(
         parents: the instructions it was made from.
         earlier: every instruction tried before.
         forbidden: n-grams of accept and held-out text, as hashes.
+        overlaps: what else was found in it of accept or held-out examples.
         max_words: most words.
     """
     if not text.strip():
@@ -36,6 +50,9 @@ def invalid_reason(
         return "truncated: an open code fence"
     if copied := forbidden.copied(text):
         return f"repeats {len(copied)} run(s) of {forbidden.size} words of accept or held-out text"
+    if overlaps:
+        said = "; ".join(dict.fromkeys(_OVERLAPS[overlap.kind] for overlap in overlaps))
+        return f"{said} of accept or held-out examples"
     return None
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from lineage.canonical import digest
+from lineage.canonical import canonical_json
 
 LABELS: Final = ("clean", "omission", "commission")
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -35,21 +36,21 @@ class Fact:
 
     id: str
     group: str
-    fact: str
-    evidence: tuple[str, ...]
+    fact: str = field(repr=False)
+    evidence: tuple[str, ...] = field(repr=False)
     severity: str
     core: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One document to be judged against its source."""
+    """One document to be judged against its source; its representation, which may end in a log, holds no text."""
 
     id: str
     group: str
     stratum: str
-    source: str
-    document: str
+    source: str = field(repr=False)
+    document: str = field(repr=False)
     label: str
     kind: str
     severity: str | None = None
@@ -58,7 +59,7 @@ class Example:
     fact: str | None = None
     residual: tuple[Residual, ...] = ()
     cohort: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def flaw(self) -> str:
@@ -85,6 +86,9 @@ class Corpus:
     facts: Mapping[str, tuple[Fact, ...]]
     ranks: Mapping[str, int] | None = None
 
+    def __repr__(self) -> str:
+        return f"Corpus({len(self.examples)} examples of {len(self.groups)} groups)"
+
     @cached_property
     def by_id(self) -> Mapping[str, Example]:
         """Examples by id."""
@@ -107,10 +111,21 @@ class Corpus:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the canonical rows."""
-        rows = [example_row(self.by_id[example_id]) for example_id in sorted(self.by_id)]
-        facts = [fact_row(fact) for group in sorted(self.facts) for fact in self.facts[group]]
-        return digest({"examples": rows, "facts": facts})
+        """SHA-256 over the canonical JSON of all rows, hashed as it is made: in one piece it would fill memory."""
+        whole = hashlib.sha256()
+        for piece in self._canonical():
+            whole.update(piece.encode("utf-8"))
+        return whole.hexdigest()
+
+    def _canonical(self) -> Iterator[str]:
+        """The canonical JSON of ``{"examples": [...], "facts": [...]}`` in pieces."""
+        rows = _example_texts(self.by_id[example_id] for example_id in sorted(self.by_id))
+        facts = (canonical_json(fact_row(fact)) for group in sorted(self.facts) for fact in self.facts[group])
+        yield '{"examples":['
+        yield from _listed(rows)
+        yield '],"facts":['
+        yield from _listed(facts)
+        yield "]}"
 
     def part(self, examples: Iterable[Example]) -> Corpus:
         """A corpus of some of the examples, with the facts of their groups and nothing of any other group."""
@@ -144,6 +159,22 @@ def example_row(example: Example) -> dict[str, Any]:
         "cohort": example.cohort,
         "meta": dict(example.meta),
     }
+
+
+def _example_texts(examples: Iterable[Example]) -> Iterator[str]:
+    """Canonical JSON of each example; the source, which is long and the same for a whole group, is escaped once."""
+    source, escaped = "", canonical_json("")
+    for example in examples:
+        row = example_row(example)
+        if row.pop("source") != source:
+            source, escaped = example.source, canonical_json(example.source)
+        after = {name: row.pop(name) for name in ("stratum", "trace", "twin")}  # the names that follow in order
+        yield f'{canonical_json(row)[:-1]},"source":{escaped},{canonical_json(after)[1:]}'
+
+
+def _listed(texts: Iterable[str]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        yield f",{text}" if number else text
 
 
 def fact_row(fact: Fact) -> dict[str, Any]:

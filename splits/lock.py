@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from lineage.canonical import digest, pretty_json, write_atomic
+from lineage.canonical import digest
 from lineage.errors import SplitError
+from splits.blocks import Block
 from splits.corpus import Corpus, Example
-from splits.partition import SPLITS, Selection, count_by_field, partition_groups, strata_of
+from splits.exclusions import Exclusion
+from splits.fingerprints import Fingerprint
+from splits.needs import NEEDS
+from splits.partition import SPLITS
+from splits.provenance import Provenance
+from splits.selection import Selection, remaining
+from splits.unions import Union
 
-FORMAT: Final = "holdgate split lock 1"
-ASSERTIONS: Final = (
-    "every selected group is in exactly one split",
-    "every flawed example is in the split of its twin",
-    "no split lacks a clean example or an omission with a twin",
-    "the selection, drawn again from the corpus, is the one that was split",
-)
+FORMAT: Final = "holdgate split lock 2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +28,43 @@ class SplitLock:
 
     ``alpha`` is the two-sided error rate that all confirmatory comparisons on the held-out split share, and
     ``comparisons`` how many there may be; each spends ``alpha / comparisons``.
+
+    Args:
+        corpus_hash: hash of the whole corpus.
+        seed: seed of the draw.
+        selection: which part of the corpus was split.
+        stratify: what the splits are balanced over.
+        needs: what every split was to have.
+        union: which groups were to be united.
+        united: the sets of groups that this came to, of the whole corpus.
+        sizes: how many groups of each split were drawn.
+        splits: groups of each split.
+        counts: examples of each split by kind, trace, severity and stratum.
+        fingerprints: of each group, to name what was edited.
+        exclusions: what was left out, by where that was read.
+        alpha: see above.
+        comparisons: see above.
+        created_at: when it was planned.
+        git: the repository that it was committed in, or None.
+        path: the file that it was read from, or None.
     """
 
     corpus_hash: str
     seed: int
     selection: Selection
+    stratify: tuple[str, ...]
+    needs: tuple[str, ...]
+    union: Union
+    united: tuple[Block, ...]
+    sizes: Mapping[str, int]
     splits: Mapping[str, tuple[str, ...]]
     counts: Mapping[str, Mapping[str, Mapping[str, int]]]
-    exclusions: Mapping[str, tuple[str, ...]]
+    fingerprints: Mapping[str, Fingerprint]
+    exclusions: Mapping[str, Exclusion]
     alpha: float
     comparisons: int
     created_at: str
+    git: Provenance | None = None
     path: Path | None = None
 
     def __post_init__(self) -> None:
@@ -59,31 +84,59 @@ class SplitLock:
         return digest(self._content())
 
     def row(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {**self._content(), "lock_hash": self.hash}
+        """The JSON form, which says of each of its fields by which hash an edit of it would be known."""
+        content = self._content()
+        return {**content, "lock_hash": digest(content)}
 
     def _content(self) -> dict[str, Any]:
-        return {
+        n_groups = sum(self.sizes.values())
+        fields: dict[str, Any] = {
             "format": FORMAT,
             "corpus_hash": self.corpus_hash,
-            "method": "stratified by group, controlled rounding",
+            "method": self._method(),
             "seed": self.seed,
             "selection": self.selection.row(),
+            "stratify": list(self.stratify),
+            "needs": list(self.needs),
+            "union": {**self.union.row(), "united": [list(block) for block in self.united]},
+            "sizes": dict(self.sizes),
             "splits": {name: list(groups) for name, groups in self.splits.items()},
-            "fractions": {
-                name: round(len(groups) / sum(map(len, self.splits.values())), 6)
-                for name, groups in self.splits.items()
-            },
+            "fractions": {name: round(size / n_groups, 6) for name, size in self.sizes.items()},
             "strata": {name: self.counts[name]["stratum"] for name in SPLITS},
             "counts": {name: {key: dict(row) for key, row in fields.items()} for name, fields in self.counts.items()},
-            "exclusions": {
-                name: {"groups": list(groups), "hash": digest(list(groups))} for name, groups in self.exclusions.items()
-            },
-            "assertions": list(ASSERTIONS),
+            "fingerprints": {group: str(found) for group, found in self.fingerprints.items()},
+            "exclusions": {name: exclusion.row() for name, exclusion in self.exclusions.items()},
+            "assertions": list(self._assertions()),
             "alpha": self.alpha,
             "comparisons": self.comparisons,
             "created_at": self.created_at,
+            "git": None if self.git is None else self.git.row(),
         }
+        return {**fields, "field_hashes": {name: digest(value) for name, value in fields.items()}}
+
+    def _method(self) -> str:
+        labels = [name for name in self.stratify if name != "stratum"]
+        parts = ["whole groups"]
+        if "stratum" in self.stratify:
+            parts.append("strata by controlled rounding")
+        if labels:
+            parts.append(f"{' and '.join(labels)} by iterative stratification")
+        if self.union != Union():
+            parts.append("united groups first")
+        return ", ".join(parts)
+
+    def _assertions(self) -> tuple[str, ...]:
+        return (
+            "every selected group is in exactly one split",
+            "united groups are in one split",
+            "every flawed example is in the split of its twin",
+            f"no split lacks {' or '.join(NEEDS[need][0] for need in self.needs)}"
+            if self.needs
+            else "no split is empty",
+            "nothing that is excluded is in any split",
+            "the selection and the splits, drawn again from the corpus, are the ones that are stated",
+            "the fingerprint of every group is that of its examples and facts",
+        )
 
     def describe(self) -> str:
         """Groups and examples of each split, in one line."""
@@ -91,130 +144,6 @@ class SplitLock:
             f"{name} {len(groups)} groups / {sum(self.counts[name]['kind'].values())} notes"
             for name, groups in self.splits.items()
         )
-
-
-def plan_lock(
-    corpus: Corpus,
-    *,
-    sizes: Mapping[str, int],
-    seed: int,
-    selection: Selection | None = None,
-    alpha: float = 0.05,
-    comparisons: int = 1,
-    exclusions: Mapping[str, tuple[str, ...]] | None = None,
-) -> SplitLock:
-    """Draw the partition that a commit would write.
-
-    Raises:
-        SplitError: sizes, selection or alpha break a rule, or a split would lack what the objective needs.
-    """
-    selection = selection or Selection(seed=seed)
-    excluded = {group for groups in (exclusions or {}).values() for group in groups}
-    selected = _selected(corpus, selection, excluded)
-    splits = partition_groups(sorted(selected), strata_of(selected), sizes, seed=seed)
-    counts = {name: count_by_field([ex for group in splits[name] for ex in selected[group]]) for name in SPLITS}
-    lock = SplitLock(
-        corpus_hash=corpus.hash,
-        seed=seed,
-        selection=selection,
-        splits=splits,
-        counts=counts,
-        exclusions=dict(exclusions or {}),
-        alpha=alpha,
-        comparisons=comparisons,
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    _assert_usable(lock, selected)
-    return lock
-
-
-def commit_lock(lock: SplitLock, path: Path) -> None:
-    """Write the lock once.
-
-    Raises:
-        SplitError: there already is a lock at ``path``; a committed split is never overwritten.
-    """
-    if path.exists():
-        raise SplitError(
-            f"{path} exists; a committed split lock is never overwritten: verify it, or commit another file"
-        )
-    write_atomic(path, pretty_json(lock.row()))
-
-
-def load_lock(path: Path, corpus: Corpus) -> SplitLock:
-    """Read a lock and check it again, field by field, against the corpus.
-
-    Raises:
-        SplitError: naming what changed: a lock byte, a moved group, an edited corpus.
-    """
-    if not path.is_file():
-        raise SplitError(f"{path}: there is no split lock; write one with: holdgate split commit")
-    try:
-        text = path.read_bytes().decode("utf-8")
-        data = json.loads(text)
-        lock = SplitLock(
-            corpus_hash=data["corpus_hash"],
-            seed=data["seed"],
-            selection=Selection(**data["selection"]),
-            splits={name: _names(data["splits"][name]) for name in SPLITS},
-            counts=data["counts"],
-            exclusions={name: _names(entry["groups"]) for name, entry in data["exclusions"].items()},
-            alpha=data["alpha"],
-            comparisons=data["comparisons"],
-            created_at=data["created_at"],
-            path=path,
-        )
-        stated, whole = data["lock_hash"], lock.row()
-    except SplitError as error:
-        raise SplitError(f"{path}: {error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
-        raise SplitError(f"{path}: is not a split lock ({type(error).__name__}: {error})") from error
-    verify_lock(lock, corpus)
-    if whole != data or stated != lock.hash or text != pretty_json(data):
-        differs = sorted(key for key in set(whole) | set(data) if whole.get(key) != data.get(key))
-        raise SplitError(f"{path}: the lock was edited (differs in {', '.join(differs) or 'its layout'}); restore it")
-    return lock
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise TypeError(f"groups must be a list of names, got {value!r}")
-    return tuple(value)
-
-
-def verify_lock(lock: SplitLock, corpus: Corpus) -> None:
-    """Check a lock against its corpus: hash, selection, disjointness, moved groups, counts.
-
-    Raises:
-        SplitError: naming the first difference.
-    """
-    name = str(lock.path or "split lock")
-    if corpus.hash != lock.corpus_hash:
-        raise SplitError(
-            f"{name}: the corpus has hash {corpus.hash[:12]}…, the lock was committed on {lock.corpus_hash[:12]}…: "
-            "an example or a fact was edited, added or removed; restore the corpus or commit a new lock"
-        )
-    excluded = {group for groups in lock.exclusions.values() for group in groups}
-    selected = _selected(corpus, lock.selection, excluded)
-    sizes = {split: len(groups) for split, groups in lock.splits.items()}
-    placed = [group for groups in lock.splits.values() for group in groups]
-    if len(set(placed)) != len(placed):
-        twice = sorted({group for group in placed if placed.count(group) > 1})
-        raise SplitError(f"{name}: group {', '.join(twice)} is in more than one split")
-    if set(placed) != set(selected):
-        odd = sorted(set(placed) ^ set(selected))
-        raise SplitError(f"{name}: group {', '.join(odd)} is in the lock or the selection, but not in both")
-    drawn = partition_groups(sorted(selected), strata_of(selected), sizes, seed=lock.seed)
-    moved = sorted({group for split in SPLITS for group in set(drawn[split]) ^ set(lock.splits[split])})
-    if moved:
-        raise SplitError(
-            f"{name}: group {', '.join(moved)} was moved: seed {lock.seed} does not draw it where it stands"
-        )
-    for split in SPLITS:
-        found = count_by_field([example for group in lock.splits[split] for example in selected[group]])
-        if found != lock.counts[split]:
-            raise SplitError(f"{name}: the counts of {split} do not match the corpus")
-    _assert_usable(lock, selected)
 
 
 def split_examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example, ...]:
@@ -230,43 +159,39 @@ def split_examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example
 
 def split_structure(lock: SplitLock, corpus: Corpus) -> list[dict[str, Any]]:
     """What is needed to recompute every measure of every split, held-out too, without any text: one row an example."""
-    fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact", "cohort")
+    selected = _selected(lock, corpus)
     rows = [
-        {
-            **{field: getattr(example, field) for field in fields},
-            **({"meta": {"clean": "candidate"}} if example.candidate else {}),
-            "split": split,
-        }
+        {**_structure(example, corpus), "split": split}
         for split in SPLITS
-        for example in _examples(lock, corpus, split)
+        for group in lock.splits[split]
+        for example in selected[group]
     ]
     return sorted(rows, key=lambda row: str(row["id"]))
 
 
+def without_text(example: Example, corpus: Corpus) -> Example:
+    """An example with nothing left of its texts: what evaluations hold, and what a run directory gives back."""
+    return Example(source="", document="", **_structure(example, corpus))
+
+
+def _structure(example: Example, corpus: Corpus) -> dict[str, Any]:
+    """The fields that hold no text; of ``meta`` the mark of a clean candidate, and of ``fact`` the id of a listed one.
+
+    A corpus without a list of facts may have the statement itself in ``fact``.
+    """
+    fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "cohort")
+    kept = {field: getattr(example, field) for field in fields}
+    listed = any(fact.id == example.fact for fact in corpus.facts.get(example.group, ()))
+    mark = {"meta": {"clean": "candidate"}} if example.candidate else {}
+    return {**kept, "fact": example.fact if listed else None, **mark}
+
+
+def _selected(lock: SplitLock, corpus: Corpus) -> dict[str, tuple[Example, ...]]:
+    """The selected examples of each group, of all splits."""
+    return lock.selection.apply(remaining(corpus, lock.exclusions.values(), lock.united))
+
+
 def _examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example, ...]:
-    selected = _selected(corpus, lock.selection, {g for groups in lock.exclusions.values() for g in groups})
+    selected = _selected(lock, corpus)
     found = [example for group in lock.splits[split] for example in selected[group]]
     return tuple(sorted(found, key=lambda example: example.id))
-
-
-def _selected(corpus: Corpus, selection: Selection, excluded: set[str]) -> dict[str, tuple[Example, ...]]:
-    if unknown := sorted(excluded - set(corpus.groups)):
-        raise SplitError(f"excluded group {', '.join(unknown)} is not in the corpus")
-    kept = tuple(example for example in corpus.examples if example.group not in excluded)
-    return selection.apply(Corpus(kept, corpus.facts))
-
-
-def _assert_usable(lock: SplitLock, selected: Mapping[str, tuple[Example, ...]]) -> None:
-    for split in SPLITS:
-        examples = [example for group in lock.splits[split] for example in selected[group]]
-        ids = {example.id for example in examples}
-        strays = [example.id for example in examples if example.twin is not None and example.twin not in ids]
-        if strays:
-            raise SplitError(f"{split}: the twin of {strays[0]} is in another split")
-        omissions = [example for example in examples if example.label == "omission" and example.twin]
-        if not omissions or not any(example.label == "clean" for example in examples):
-            have = len({ex.group for group in selected.values() for ex in group if ex.label == "omission"})
-            raise SplitError(
-                f"{split}: lacks an omission with a clean twin among its {len(lock.splits[split])} groups "
-                f"({have} groups of the selection have one); give it more groups"
-            )

@@ -1,166 +1,138 @@
-"""Which examples a campaign uses, and the grouped, stratified partition of their groups."""
+"""The grouped, stratified partition: whole groups into splits of given sizes, the same for any order of the groups.
+
+A draw orders groups by a hash and counts in whole numbers, so that no version of any library can change it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
 
-from lineage.canonical import digest
 from lineage.errors import SplitError
-from splits.corpus import Corpus, Example
+from splits.blocks import fitting_sizes, place_blocks, united_among
+from splits.corpus import Example
+from splits.dealing import deal_by_labels, deal_in_turn
+from splits.rounding import rounded_shares
 
 SPLITS: Final = ("reflect", "accept", "heldout")
 """Names of the splits, in the order in which a campaign may read them."""
 
-_FLAW_ORDER: Final = ("complete", "partial-weak", "partial-strong", "omit", "add", "change")
+Sizes = Mapping[str, int] | Mapping[str, float] | Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """A deterministic part of a corpus: whole groups, and how many flawed examples of each.
+class Features:
+    """What a partition balances: the stratum of each group, and labels that groups hold (those left out hold none)."""
 
-    ``groups`` is the number of groups, drawn from the strata in proportion, or None for all. With
-    ``flawed_per_group`` each group keeps its clean examples, one complete omission, and then other flaws in rotation
-    over the groups, so that every kind occurs; None keeps all.
+    strata: Mapping[str, str]
+    labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def whole_sizes(sizes: Sizes, n_groups: int) -> dict[str, int]:
+    """Sizes of the splits in groups: as they are, or from fractions of all groups.
+
+    Fractions are read as they are written (0.1 is a tenth) and rounded to whole numbers that add up exactly: each down,
+    then the groups left over to the largest remainders, in the order of the splits where those are equal.
 
     Raises:
-        SplitError: a number is not a whole number of at least 1.
+        SplitError: sizes do not name the three splits, mix both kinds, do not add up, or leave a split empty.
     """
-
-    groups: int | None = None
-    flawed_per_group: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, value in (("groups", self.groups), ("flawed_per_group", self.flawed_per_group)):
-            if value is not None and (type(value) is not int or value < 1):
-                raise SplitError(f"selection: {name} must be a whole number of at least 1, or null, got {value!r}")
-
-    def row(self) -> dict[str, Any]:
-        """The JSON form, as in the split lock."""
-        return {"groups": self.groups, "flawed_per_group": self.flawed_per_group, "seed": self.seed}
-
-    def apply(self, corpus: Corpus) -> dict[str, tuple[Example, ...]]:
-        """The selected examples of each selected group, groups in order.
-
-        Raises:
-            SplitError: more groups are asked for than the corpus has.
-        """
-        names = sorted(corpus.groups)
-        if self.groups is not None:
-            if self.groups > len(names):
-                raise SplitError(f"selection asks for {self.groups} groups, the corpus has {len(names)}; ask for fewer")
-            names = sorted(_spread(names, _strata(corpus), [self.groups], self.seed, "selection")[0])
-        return {name: self._thin(corpus.groups[name], rank) for rank, name in enumerate(names)}
-
-    def _thin(self, examples: Sequence[Example], rank: int) -> tuple[Example, ...]:
-        if self.flawed_per_group is None:
-            return tuple(examples)
-        flawed = sorted(
-            (example for example in examples if example.twin),
-            key=lambda example: (_FLAW_ORDER.index(example.flaw), example.id),
-        )
-        first, others = flawed[:1], flawed[1:]
-        turn = rank % len(others) if others else 0
-        kept = (first + others[turn:] + others[:turn])[: self.flawed_per_group]
-        return tuple(example for example in examples if example.twin is None or example in kept)
+    words = ", ".join(f"{name} {size}" for name, size in sizes.items())
+    whole = {name: size for name, size in sizes.items() if type(size) is int}
+    if set(sizes) != set(SPLITS) or any(size < 1 for size in whole.values()):
+        raise SplitError(f"sizes must give at least one group to each of {', '.join(SPLITS)}, got {words or 'none'}")
+    if whole and len(whole) < len(sizes):
+        raise SplitError(f"sizes must be all numbers of groups or all fractions, got {words}")
+    if whole:
+        if sum(whole.values()) != n_groups:
+            raise SplitError(
+                f"sizes {words} need {sum(whole.values())} groups, there are {n_groups}; "
+                "change the sizes or the selection so that they agree"
+            )
+        return {name: whole[name] for name in SPLITS}
+    parts = {name: Fraction(str(sizes[name])) for name in SPLITS}
+    if sum(parts.values()) != 1 or min(parts.values()) <= 0:
+        raise SplitError(f"fractions must be above 0 and add up to 1, got {words}, together {sum(parts.values())}")
+    rounded = {name: int(part * n_groups) for name, part in parts.items()}
+    by_remainder = sorted(SPLITS, key=lambda name: rounded[name] - parts[name] * n_groups)
+    for name in by_remainder[: n_groups - sum(rounded.values())]:
+        rounded[name] += 1
+    if min(rounded.values()) < 1:
+        empty = min(SPLITS, key=lambda name: rounded[name])
+        raise SplitError(f"{words} of {n_groups} groups leave {empty} without a group; use larger fractions")
+    return rounded
 
 
 def partition_groups(
-    groups: Sequence[str], strata: Mapping[str, str], sizes: Mapping[str, int], *, seed: int
+    groups: Sequence[str],
+    features: Features,
+    sizes: Sizes,
+    *,
+    seed: int,
+    united: Sequence[Sequence[str]] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """Draw disjoint splits of whole groups, balanced over strata, the same for any order of ``groups``.
+    """Draw disjoint splits of whole groups, balanced over strata and labels, the same for any order of ``groups``.
+
+    Every stratum has its proportional number of groups in each split, rounded up or down. United groups may make that
+    impossible: they are placed first (see :func:`~splits.blocks.place_blocks`), and if no table of rounded numbers
+    holds them, every number may be off by one more group, then by two, until one does. Within its places each stratum
+    is dealt in the order of a hash or, where there are labels, by iterative stratification
+    (:func:`~splits.dealing.deal_by_labels`), which balances labels as well as the strata leave room, the rarest first.
 
     Args:
         groups: names of the groups.
-        strata: stratum of each group.
-        sizes: number of groups of each split; they must add up to all groups.
+        features: strata, and labels if there are any.
+        sizes: groups of each split, which must add up to all groups; or fractions of them, in which case united groups
+            may change the numbers.
         seed: equal seeds give equal splits.
+        united: disjoint sets of groups that stay in one split; names that are not among ``groups`` do not count.
 
     Raises:
-        SplitError: the sizes do not add up, or a split would be empty.
+        SplitError: the sizes do not add up, a split would be empty, or united groups do not fit; then with sizes that
+            hold them.
     """
-    if set(sizes) != set(SPLITS) or any(size < 1 for size in sizes.values()):
-        raise SplitError(f"sizes must give at least one group to each of {', '.join(SPLITS)}, got {dict(sizes)}")
-    if sum(sizes.values()) != len(groups):
+    wanted = tuple(whole_sizes(sizes, len(groups)).values())
+    strata = {group: features.strata[group] for group in groups}
+    blocks = united_among(groups, united)
+    fitting = fitting_sizes(blocks, strata, wanted, seed=seed)
+    if fitting is None or (fitting != wanted and all(type(size) is int for size in sizes.values())):
+        stuck = place_blocks(blocks, strata, wanted, seed=seed).stuck or ()
         raise SplitError(
-            f"sizes {dict(sizes)} need {sum(sizes.values())} groups, there are {len(groups)}; "
-            "change the sizes or the selection so that they agree"
+            f"{len(stuck)} united groups ({', '.join(stuck[:5])}{', …' if len(stuck) > 5 else ''}) fit into no split "
+            f"of {','.join(map(str, wanted))} groups; "
+            + (f"sizes {','.join(map(str, fitting))} would do" if fitting else "no sizes were found that would do")
+            + ", or unite fewer groups"
         )
-    drawn = _spread(sorted(groups), strata, [sizes[name] for name in SPLITS], seed, "partition")
-    return {name: tuple(sorted(chosen)) for name, chosen in zip(SPLITS, drawn, strict=True)}
+    placed = place_blocks(blocks, strata, fitting, seed=seed)
+    totals = Counter(strata.values())
+    names = sorted(totals)
+    table = rounded_shares([totals[name] for name in names], fitting, [placed.fixed[name] for name in names])
+    places = {
+        name: [all_of - held for all_of, held in zip(row, placed.fixed[name], strict=True)]
+        for name, row in zip(names, table, strict=True)
+    }
+    single = sorted(set(groups) - {group for block in blocks for group in block})
+    if features.labels:
+        dealt = deal_by_labels(
+            single, strata, places, features.labels, placed.parts, fitting, seed=seed, purpose="partition"
+        )
+    else:
+        dealt = deal_in_turn(single, strata, places, seed=seed, purpose="partition")
+    return {name: tuple(sorted([*part, *more])) for name, part, more in zip(SPLITS, placed.parts, dealt, strict=True)}
 
 
-def _spread(
-    groups: Sequence[str], strata: Mapping[str, str], sizes: Sequence[int], seed: int, purpose: str
-) -> list[list[str]]:
-    """Draw disjoint parts of given sizes in which each stratum has its proportional number, rounded up or down.
-
-    The draw orders groups by a hash and counts in whole numbers, so that no version of any library can change it.
-    """
-    members: dict[str, list[str]] = {}
-    for group in groups:
-        members.setdefault(strata[group], []).append(group)
-    names = sorted(members)
-    counts = _shares([len(members[name]) for name in names], [*sizes, len(groups) - sum(sizes)])
-    parts: list[list[str]] = [[] for _ in sizes]
-    for name, row in zip(names, counts, strict=True):
-        shuffled = sorted(members[name], key=lambda group: digest([purpose, seed, group]))
-        at = 0
-        for part, count in zip(parts, row, strict=False):
-            part += shuffled[at : at + count]
-            at += count
-    return parts
-
-
-def _shares(rows: Sequence[int], columns: Sequence[int]) -> list[list[int]]:
-    """Controlled rounding of ``row * column / total``: each cell is rounded up or down, and all sums stay exact.
-
-    Cells start rounded down. Each row then gives its missing units to cells with a remainder, the largest first; where
-    a column is full already, units given before make room along an augmenting path. As the unrounded table has the
-    same margins, there always is one (Cox 1987 on controlled rounding).
-    """
-    total = sum(rows)
-    counts = [[row * column // total for column in columns] for row in rows]
-    remainder = [[row * column % total for column in columns] for row in rows]
-    open_units = [column - sum(count[index] for count in counts) for index, column in enumerate(columns)]
-    raised: list[set[int]] = [set() for _ in rows]
-
-    def give(row: int, tried: set[int]) -> bool:
-        """Give one unit of a row to a column, moving other rows' units where that makes room."""
-        order = sorted(range(len(columns)), key=lambda column: (-remainder[row][column], column))
-        for column in order:
-            if not remainder[row][column] or column in raised[row] or column in tried:
-                continue
-            tried.add(column)
-            if open_units[column]:
-                open_units[column] -= 1
-                raised[row].add(column)
-                return True
-            for other in (index for index in range(len(rows)) if column in raised[index]):
-                raised[other].remove(column)
-                if give(other, tried):
-                    raised[row].add(column)
-                    return True
-                raised[other].add(column)
-        return False
-
-    for row, size in enumerate(rows):
-        for _ in range(size - sum(counts[row])):
-            if not give(row, set()):
-                raise AssertionError(f"no controlled rounding of {list(rows)} over {list(columns)}")
-    return [[count + (column in raised[row]) for column, count in enumerate(counts[row])] for row in range(len(rows))]
-
-
-def _strata(corpus: Corpus) -> dict[str, str]:
-    return {group: examples[0].stratum for group, examples in corpus.groups.items()}
-
-
-def strata_of(selected: Mapping[str, Sequence[Example]]) -> dict[str, str]:
-    """Stratum of each selected group."""
-    return {group: examples[0].stratum for group, examples in selected.items()}
+def spread_groups(
+    groups: Sequence[str], strata: Mapping[str, str], count: int, *, seed: int, purpose: str
+) -> list[str]:
+    """Draw some groups in order of their names, of each stratum its proportional number, rounded up or down."""
+    totals = Counter(strata[group] for group in groups)
+    names = sorted(totals)
+    table = rounded_shares([totals[name] for name in names], [count, len(groups) - count])
+    places = dict(zip(names, table, strict=True))
+    return sorted(deal_in_turn(sorted(groups), strata, places, seed=seed, purpose=purpose)[0])
 
 
 def count_by_field(examples: Sequence[Example]) -> dict[str, dict[str, int]]:

@@ -14,7 +14,7 @@ from lineage.canonical import canonical_json, digest, write_atomic
 from lineage.errors import SealError
 from splits.lock import SplitLock
 
-_FIELDS: Final = frozenset({"campaign", "hash", "k", "lock", "opening", "prev", "target"})
+_FIELDS: Final = frozenset({"caller", "campaign", "hash", "k", "lock", "opening", "prev", "purpose", "target"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,21 @@ def register_path(lock: SplitLock) -> Path:
     return lock.path.with_name(lock.path.name.removesuffix(".json") + ".register.jsonl")
 
 
-def register_opening(lock: SplitLock, *, campaign: str, target: str, opening: str) -> Comparison | None:
+def register_opening(
+    lock: SplitLock, *, campaign: str, target: str, opening: str, purpose: str, caller: str
+) -> Comparison | None:
     """Note a planned opening; a ``confirm`` takes the next comparison, or finds the one its campaign has.
 
     A new run directory is a new campaign. A ``baseline`` opening compares nothing and spends nothing, but is refused
     where nothing is left to confirm with, so that no search is paid for in vain.
+
+    Args:
+        lock: the committed lock.
+        campaign: identity of the campaign.
+        target: what is compared.
+        opening: ``baseline`` or ``confirm``.
+        purpose: what it is for, in words.
+        caller: the command or module that opens.
 
     Raises:
         SealError: every comparison that the lock was committed with is spent, or the register was edited.
@@ -65,11 +75,13 @@ def register_opening(lock: SplitLock, *, campaign: str, target: str, opening: st
                 "groups that no search has been judged on"
             )
         row = {
+            "caller": caller,
             "campaign": campaign,
             "k": len(confirms) + 1 if opening == "confirm" else None,
             "lock": lock.hash,
             "opening": opening,
             "prev": rows[-1]["hash"] if rows else "",
+            "purpose": purpose,
             "target": target,
         }
         row["hash"] = digest(row)

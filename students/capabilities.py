@@ -76,6 +76,11 @@ class Capabilities:
         choices = "temperature: null" + ("" if accepted == "refused" else f" or {accepted:g}")
         raise PlanError(f"{self.model} does not accept temperature = {temperature:g}, {rule}{also}; give {choices}")
 
+    def unsampled(self, *, reasoning: bool) -> float | None:
+        """The temperature where log-probabilities are read and nothing is sampled: 0, or None where it is not free."""
+        free = self.temperature == "any" and (not reasoning or self.reasoning_temperature == "any")
+        return 0 if free else None
+
     def logprobs(self, *, reasoning: bool) -> dict[str, Any]:
         """What asks for the first token's alternatives.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from lineage.records import Candidate, Judgement, Usage
 from splits.corpus import Corpus, Example
-from students.student import Draw, PromptCache, Reading, Student, draw_seed, student_hash
+from students.answers import Reading
+from students.student import Draw, PromptCache, Student, draw_seed, group_draw_seed, student_hash
 from students.transport.base import CallFailure, CallRequest, CallResult
 from students.transport.cache import Tags
 from students.transport.calls import Calls
@@ -26,6 +26,14 @@ class Progress:
     of: int
     paid: int
     cached: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sitting:
+    """What was asked so far in a longer chain of calls, and the answers about its source alone, by key."""
+
+    asked: list[CallRequest] = field(default_factory=list)
+    shared: dict[str, CallResult] = field(default_factory=dict)
 
 
 class Bench:
@@ -114,25 +122,25 @@ class Bench:
         done: list[Judgement] = []
         settings = student_hash(student)  # once: it is the same for every judgement
 
-        async def one(example: Example, candidate: Candidate, replicate: int, history: list[CallRequest]) -> None:
+        async def one(example: Example, candidate: Candidate, replicate: int, sitting: _Sitting) -> None:
             tags = Tags(self._campaign, "student", phase, candidate.id)
-            done.append(await self._judgement(student, settings, corpus, candidate, example, replicate, tags, history))
+            done.append(await self._judgement(student, settings, corpus, candidate, example, replicate, tags, sitting))
             if self._progress is not None:
                 self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
 
         try:
             if self.calls.transport.serial:
-                histories: dict[tuple[int, str, str], list[CallRequest]] = {}
+                sittings: dict[tuple[int, str, str], _Sitting] = {}
                 for example, candidate, replicate in sorted(work, key=_serial_order):
-                    history = histories.setdefault((replicate, candidate.id, example.group), [])
-                    await one(example, candidate, replicate, history)
+                    sitting = sittings.setdefault((replicate, candidate.id, example.group), _Sitting())
+                    await one(example, candidate, replicate, sitting)
             else:
                 # As many as may call at once take from one queue, so that no prompt is made before it is sent.
                 waiting = iter(work)
 
                 async def take() -> None:
                     for item in waiting:
-                        await one(*item, [])
+                        await one(*item, _Sitting())
 
                 async with asyncio.TaskGroup() as group:
                     for _ in range(min(self.calls.concurrency, len(work))):
@@ -143,6 +151,28 @@ class Bench:
             await self.calls.finish()
         return tuple(sorted(done, key=lambda judgement: judgement.key))
 
+    async def _answers(
+        self, stage: Sequence[CallRequest], prompt_cache: PromptCache, tags: Tags, sitting: _Sitting
+    ) -> list[CallResult | CallFailure]:
+        """The answers to one stage.
+
+        What the sitting knows about its source is not asked again: with an exact prompt cache it would be another call,
+        as it comes after others.
+        """
+        keys = [request.key(self.calls.transport.identity) if request.shared else "" for request in stage]
+        known = {key: sitting.shared[key] for key in keys if key in sitting.shared}
+        asked = [request for key, request in zip(keys, stage, strict=True) if key not in known]
+        chain = tuple(asked) if prompt_cache == "unset" else self._cached_prompts(asked, sitting.asked, prompt_cache)
+        came = iter(await self.calls.run(chain, tags, history=sitting.asked) if chain else ())
+        sitting.asked.extend(chain)
+        answers: list[CallResult | CallFailure] = []
+        for key in keys:
+            answer = known[key] if key in known else next(came)
+            if key and isinstance(answer, CallResult):
+                sitting.shared[key] = replace(answer, cached=True)
+            answers.append(answer)
+        return answers
+
     async def _judgement(
         self,
         student: Student,
@@ -152,30 +182,29 @@ class Bench:
         example: Example,
         replicate: int,
         tags: Tags,
-        history: list[CallRequest],
+        sitting: _Sitting,
     ) -> Judgement:
         facts = corpus.facts.get(example.group, ())
         readings: list[Reading] = []
         answers: list[CallResult | CallFailure] = []
-        usage = Usage()
+        usage = shared = Usage()
         seeds = [draw_seed(self._run_seed, corpus.rank[example.id], sample) for sample in range(student.samples)]
         sent = student.sending
         for sample, seed in enumerate(seeds):
-            draw = Draw(seed if sent.seeded else None, sample, replicate)
+            group_seed = group_draw_seed(self._run_seed, example.group)
+            draw = Draw(seed, sample, replicate, group_seed) if sent.seeded else Draw(None, sample, replicate)
             some: list[CallResult | CallFailure] = []
             stage = student.chain(example, facts, candidate.texts, draw)
             while stage:
-                if student.prompt_cache != "unset":
-                    stage = self._cached_prompts(stage, history, student.prompt_cache)
-                came = await self.calls.run(stage, tags, history=history)
-                history += stage
-                usage = usage + _used(came, scratchpad=sent.scratchpad is not None and not some)
+                came = await self._answers(stage, student.prompt_cache, tags, sitting)
+                usage = usage + _used(stage, came)
+                shared = shared + _used(stage, came, shared_only=True)
                 some += came
                 stage = student.follow(example, facts, candidate.texts, draw, some)
             readings.append(student.read(example, facts, some))
             answers += some
         results = [answer for answer in answers if isinstance(answer, CallResult)]
-        reading = _combined(readings)
+        reading = student.combined(readings)
         return Judgement(
             example=example.id,
             candidate=candidate.id,
@@ -186,7 +215,10 @@ class Bench:
             replicate=replicate,
             reason=reading.reason,
             facts=reading.facts,
+            flags=reading.flags,
             usage=usage,
+            shared=shared,
+            parts=reading.parts,
             finish=tuple(result.finish for result in results),
             raw=tuple(result.text or "" for result in results),
             sent={
@@ -201,30 +233,19 @@ class Bench:
         )
 
 
-def _used(answers: Sequence[CallResult | CallFailure], *, scratchpad: bool) -> Usage:
-    """What a stage used; the tokens of a scratchpad are reasoning tokens."""
-    found = (answer.usage for answer in answers if isinstance(answer, CallResult))
-    return sum(
-        (replace(used, reasoning_tokens=used.completion_tokens) if scratchpad else used for used in found), Usage()
+def _used(
+    stage: Sequence[CallRequest], answers: Sequence[CallResult | CallFailure], *, shared_only: bool = False
+) -> Usage:
+    """What a stage used, or its calls about the source alone; the tokens of a scratchpad are reasoning tokens."""
+    found = (
+        replace(answer.usage, reasoning_tokens=answer.usage.completion_tokens) if request.thinks else answer.usage
+        for request, answer in zip(stage, answers, strict=True)
+        if isinstance(answer, CallResult) and (request.shared or not shared_only)
     )
+    return sum(found, Usage())
 
 
 def _serial_order(work: tuple[Example, Candidate, int]) -> tuple[int, str, str, bool, str]:
     """Group by group, the clean document first: its flawed twins then share its beginning."""
     example, candidate, replicate = work
     return replicate, candidate.id, example.group, example.twin is not None, example.id
-
-
-def _combined(readings: Sequence[Reading]) -> Reading:
-    """The mean of all samples as an exact fraction, rounded once.
-
-    One unread sample fails the judgement; otherwise one that abstains makes it abstain.
-    """
-    for status in ("failed", "abstained"):
-        for reading in readings:
-            if reading.status == status:
-                return reading
-    if len(readings) == 1:
-        return readings[0]
-    scores = [Fraction(str(reading.score)) for reading in readings]
-    return Reading("scored", float(sum(scores, Fraction(0)) / len(scores)), facts=readings[0].facts)

@@ -62,7 +62,7 @@ def parse_score(text: str | None, *, scale: int = 10) -> Fraction | Unread | Abs
         return Abstained(body[:200])
     if body.startswith("{"):
         try:
-            fields = json.loads(body, object_pairs_hook=_without_repeats)
+            fields = json.loads(body, object_pairs_hook=without_repeats)
             value = fields.get("score")
             if "score" in fields and (value is None or str(value).strip().upper() == "ABSTAIN"):
                 return Abstained(body[:200])
@@ -94,7 +94,12 @@ def _of_scale(number: Fraction, whole: Fraction, scale: int) -> Fraction | None:
     return number / whole * scale if whole > 0 and number <= whole else None
 
 
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The fields of a JSON object, as ``object_pairs_hook``.
+
+    Raises:
+        ValueError: a field stands twice.
+    """
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a key stands twice")
     return dict(pairs)
@@ -118,7 +123,7 @@ class YesNo:
         return logistic(self.margin)
 
 
-_AROUND: Final = " \t\r\n*_\"'.:,\u2581\u0120"
+AROUND: Final = " \t\r\n*_\"'.:,\u2581\u0120"
 """What a tokenizer or a model puts around a word: white space, also as SentencePiece and BPE write it, and marks."""
 LEAST_LEFT_OVER: Final = 1e-7
 """Least probability that a list can leave over, as 32-bit log-probabilities resolve no less."""
@@ -140,7 +145,7 @@ def parse_yes_no(top: Sequence[tuple[str, float]]) -> YesNo | Unread:
         return Unread("empty", "no log-probabilities")
     found: dict[str, list[float]] = {"yes": [], "no": []}
     for token, value in top:
-        word = token.strip(_AROUND).lower()
+        word = token.strip(AROUND).lower()
         if word in found and math.isfinite(value):
             found[word].append(value)
     if not found["yes"] and not found["no"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from statistics import fmean
@@ -11,24 +11,16 @@ from typing import Any, ClassVar, Final, Literal, get_args
 from lineage.errors import PlanError
 from lineage.records import FactVerdict
 from splits.corpus import Example, Fact
+from students.answers import Reading, unusable
 from students.budget import ReasoningBudget
-from students.capabilities import Capabilities
+from students.dialogue import Dialogue, Question, ask, taken
 from students.facts import checked_facts
-from students.parsing import Unread, logistic, parse_yes_no
-from students.shape import PromptShape
-from students.student import (
-    Answers,
-    Draw,
-    PromptCache,
-    Reading,
-    Sending,
-    common_settings,
-    instruction_of,
-    scratchpad_text,
-    unread,
-    unusable,
-)
-from students.transport.base import CallRequest, CallResult
+from students.parsing import logistic, parse_yes_no
+from students.prompt import Prompt
+from students.prompted import PromptedStudent
+from students.sending import Sending
+from students.student import CallsAtMost
+from students.transport.base import CallResult
 
 Aggregator = Literal["soft", "margin", "minimum", "share"]
 AGGREGATORS: Final[tuple[str, ...]] = get_args(Aggregator)
@@ -36,8 +28,8 @@ ROUNDED: Final = 3
 """Decimals to which soft scores are stored; comparisons use the stored score."""
 
 
-@dataclass(frozen=True, slots=True)
-class PerFactChecker:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerFactChecker(PromptedStudent):
     """A student that asks, for each fact of the group, whether the document states it.
 
     Where the budget is a scratchpad there is one for each fact, as a model that reasons by itself would think anew in
@@ -57,19 +49,15 @@ class PerFactChecker:
         PlanError: a setting is out of range, or the model does not take it.
     """
 
-    model: Mapping[str, Any]
+    budget: ReasoningBudget = field(default_factory=lambda: ReasoningBudget(answer_tokens=1))
     aggregator: Aggregator = "soft"
     threshold: float = 0.5
     max_facts: int | None = None
-    budget: ReasoningBudget = field(default_factory=lambda: ReasoningBudget(answer_tokens=1))
-    prompt_cache: PromptCache = "unset"
-    capabilities: Capabilities = field(default_factory=Capabilities)
-    sending: Sending = field(init=False)
-    shape: PromptShape = field(init=False)
     samples: int = 1
 
     name: ClassVar[str] = "per-fact"
     scale: ClassVar[float] = 1.0
+    seed_instruction: ClassVar[str] = "stated-in-note"
 
     def __post_init__(self) -> None:
         if self.aggregator not in AGGREGATORS:
@@ -80,18 +68,16 @@ class PerFactChecker:
             raise PlanError(f"max_facts must be at least 1, got {self.max_facts}")
         if self.samples < 1:
             raise PlanError(f"samples must be at least 1, got {self.samples}")
-        object.__setattr__(self, "sending", self._sending())
-        name = self.name if self.sending.scratchpad is None else f"{self.name}-scratchpad"
-        object.__setattr__(self, "shape", PromptShape.load(name))
+        temperature = self.capabilities.unsampled(reasoning=self.budget.reasons(self.capabilities))
+        sending = Sending.of(self.budget, self.capabilities, temperature=temperature, logprobs=True)
+        object.__setattr__(self, "prompt", Prompt.load(self.name, sending))
 
-    def settings(self) -> dict[str, Any]:
-        """Everything but the instruction that can change a judgement."""
+    def own_settings(self) -> dict[str, Any]:
+        """Aggregator, threshold, facts and samples."""
         return {
-            **common_settings(self.name, self.shape.hash, self.model, self.budget, self.sending),
             "aggregator": self.aggregator,
             "threshold": self.threshold,
             "max_facts": self.max_facts,
-            "prompt_cache": self.prompt_cache,
             "samples": self.samples,
         }
 
@@ -103,62 +89,32 @@ class PerFactChecker:
         """The facts that are checked (see :func:`~students.facts.checked_facts`)."""
         return checked_facts(facts, self.max_facts)
 
-    def chain(
-        self, example: Example, facts: Sequence[Fact], texts: Mapping[str, str], draw: Draw
-    ) -> tuple[CallRequest, ...]:
-        """One call a fact; the instruction and the document come first, so that the checks share their beginning."""
-        shape, sending = self.shape, self.sending
-        requests = []
-        for fact in self.checked(facts):
-            inputs = _inputs(example, fact, texts)
-            if sending.scratchpad is None or sending.scratchpad_tokens is None:
-                requests.append(draw.request(shape.messages(inputs), sending.answer, inputs))
-            else:
-                asked = shape.think(inputs, tokens=sending.scratchpad_tokens)
-                requests.append(draw.request(asked, sending.scratchpad, inputs))
-        return tuple(requests)
+    def calls_at_most(self, facts: int) -> CallsAtMost:
+        """One answer a fact and sample."""
+        checked = facts if self.max_facts is None else min(facts, self.max_facts)
+        return CallsAtMost(checked * self.samples * self.calls_an_answer)
 
-    def follow(
-        self, example: Example, facts: Sequence[Fact], texts: Mapping[str, str], draw: Draw, answers: Answers
-    ) -> tuple[CallRequest, ...]:
-        """The answers after the scratchpads, if all of them were written."""
-        checked = self.checked(facts)
-        if self.sending.scratchpad is None or len(answers) > len(checked):
-            return ()
-        shape, sent = self.shape, self.sending.answer
-        requests = []
-        for fact, answer in zip(checked, answers, strict=True):
-            thought = scratchpad_text(answer)
-            if isinstance(thought, Unread):
-                return ()
-            inputs = _inputs(example, fact, texts)
-            requests.append(draw.request(shape.answer(inputs, scratchpad=thought), sent, inputs))
-        return tuple(requests)
+    def dialogue(self, example: Example, facts: Sequence[Fact]) -> Dialogue[Reading]:
+        """One question a fact; the instruction and the document come first, so that the checks share their beginning.
 
-    def read(self, example: Example, facts: Sequence[Fact], answers: Answers) -> Reading:
-        """Verdicts a fact and the document's score; one unread answer fails the whole judgement."""
-        del example  # nothing is read from it
+        One unread answer fails the whole judgement.
+        """
         checked = self.checked(facts)
-        if self.sending.scratchpad is not None:
-            for fact, answer in zip(checked, answers, strict=False):
-                if isinstance(thought := scratchpad_text(answer), Unread):
-                    return unread(thought, about=f"scratchpad of fact {fact.id}")
-            answers = answers[len(checked) :]
+        answers = yield from ask(
+            *(
+                Question(self.prompt, {"document": example.document, "fact": fact.fact}, about=f"fact {fact.id}")
+                for fact in checked
+            )
+        )
         verdicts: list[FactVerdict] = []
         for fact, answer in zip(checked, answers, strict=True):
             bad = unusable(answer, one_token=True)
-            found = bad or parse_yes_no(answer.top if isinstance(answer, CallResult) else ())
-            if isinstance(found, Unread):
-                return unread(found, about=f"fact {fact.id}")
+            found = taken(
+                bad or parse_yes_no(answer.top if isinstance(answer, CallResult) else ()), about=f"fact {fact.id}"
+            )
             p_yes = round(found.p_yes, 6)  # the stored value is the one that a threshold is set on
             verdicts.append(FactVerdict(fact.id, p_yes, round(found.margin, 6), p_yes >= self.threshold))
         return Reading("scored", self._score(verdicts), facts=tuple(verdicts))
-
-    def _sending(self) -> Sending:
-        """No temperature where it is fixed: the alternatives are read, and nothing is sampled."""
-        able, reasoning = self.capabilities, self.budget.reasons(self.capabilities)
-        free = able.temperature == "any" and (not reasoning or able.reasoning_temperature == "any")
-        return Sending.of(self.budget, able, temperature=0 if free else None, logprobs=True)
 
     def _score(self, verdicts: Sequence[FactVerdict]) -> float:
         if self.aggregator == "share":
@@ -170,7 +126,3 @@ class PerFactChecker:
         else:
             score = min(verdict.p_yes for verdict in verdicts)
         return round(score, ROUNDED)
-
-
-def _inputs(example: Example, fact: Fact, texts: Mapping[str, str]) -> dict[str, str]:
-    return {"instruction": instruction_of(texts), "document": example.document, "fact": fact.fact}

@@ -26,7 +26,8 @@ _THINKING: Final = ["system", "user", "think", "answer"]
 class PromptShape:
     """Messages with named slots, read from a prompt file with one ``## system`` and one ``## user`` section.
 
-    A shape with a scratchpad also has ``## think``, which asks for it, and ``## answer``, which holds the contract.
+    A shape with a scratchpad also has ``## think``, which asks for it, and ``## answer``, which holds the contract;
+    such a shape serves without a scratchpad too, with the contract at the end, unless there is a file for each.
     What repeats stands first: judgements of one document begin with the same bytes. ``slots`` are the names that
     :meth:`messages` must be given, ``instruction`` among them; ``hash`` is the SHA-256 of the file.
     """
@@ -36,12 +37,14 @@ class PromptShape:
     hash: str
 
     @classmethod
-    def load(cls, name: str) -> PromptShape:
-        """Read a bundled shape.
+    def load(cls, name: str, *, thinks: bool = False) -> PromptShape:
+        """Read a bundled shape; where there is a scratchpad, the file of its own that some have for that.
 
         Raises:
             PlanError: there is no such shape, or the file lacks a section or the instruction slot.
         """
+        if thinks and (PROMPTS / f"{name}-scratchpad.md").is_file():
+            name = f"{name}-scratchpad"
         path = PROMPTS / f"{name}.md"
         if not path.is_file():
             raise PlanError(f"there is no prompt shape {name!r} in {PROMPTS}")
@@ -70,6 +73,12 @@ class PromptShape:
         if wrong := self.slots ^ set(values):
             raise PlanError(f"prompt shape {self.name}: slots and values differ in {', '.join(sorted(wrong))}")
         return tuple({"role": role, "content": Template(body).substitute(values)} for role, body in self.sections[:2])
+
+    def plain(self, values: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+        """The messages that ask for the answer at once."""
+        system, user = self.messages(values)
+        contract = dict(self.sections).get("answer")
+        return system, user if contract is None else {**user, "content": f"{user['content']}\n\n{contract}"}
 
     def think(self, values: Mapping[str, str], *, tokens: int) -> tuple[dict[str, str], ...]:
         """The messages that ask for a scratchpad of at most so many tokens."""

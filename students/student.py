@@ -8,93 +8,64 @@ from typing import Any, Final, Literal, Protocol
 
 from lineage.canonical import digest
 from lineage.errors import PlanError
-from lineage.records import FactVerdict, Status
 from splits.corpus import Example, Fact
+from students.answers import Answers, Reading
 from students.budget import ReasoningBudget
-from students.capabilities import Capabilities
-from students.parsing import Abstained, Unread
+from students.flag_rules import FlagRule
+from students.sending import Sending
 from students.shape import INSTRUCTION
-from students.transport.base import CallFailure, CallRequest, CallResult
+from students.transport.base import CallRequest
 
 PromptCache = Literal["exact", "on", "off", "unset"]
-
-Answers = Sequence[CallResult | CallFailure]
-"""What came back for the calls about one example, in the order in which they were asked."""
 
 SEEDED_ITEMS: Final = 10_000
 SEEDED_SAMPLES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a student reads from the answers about one example; ``score`` is on the student's scale."""
-
-    status: Status
-    score: float | None
-    reason: str | None = None
-    facts: tuple[FactVerdict, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Draw:
-    """Which draw of an example's judgement a call belongs to."""
+    """Which draw of an example's judgement a call belongs to.
+
+    ``group_seed`` is that of calls about the source alone: they are the same for every document of a group, and for
+    every sample.
+    """
 
     seed: int | None
     sample: int = 0
     replicate: int = 0
+    group_seed: int | None = None
 
     def request(
-        self, messages: tuple[Mapping[str, str], ...], parameters: Mapping[str, Any], inputs: Mapping[str, str]
+        self,
+        messages: tuple[Mapping[str, str], ...],
+        parameters: Mapping[str, Any],
+        inputs: Mapping[str, str],
+        *,
+        prompt: str = "",
+        thinks: bool = False,
+        shared: bool = False,
     ) -> CallRequest:
-        """One call of this draw."""
-        return CallRequest(messages, parameters, self.seed, self.sample, self.replicate, inputs=inputs)
+        """One call of this draw (see :class:`~students.transport.base.CallRequest`)."""
+        seed, sample = (self.group_seed, 0) if shared else (self.seed, self.sample)
+        return CallRequest(
+            messages,
+            parameters,
+            seed,
+            sample,
+            self.replicate,
+            inputs=inputs,
+            prompt=prompt,
+            thinks=thinks,
+            shared=shared,
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
-    """What a student sends to its model besides messages and seed.
+class CallsAtMost:
+    """Most calls of one judgement: those about its document, and those about the source that a group shares."""
 
-    Args:
-        answer: parameters of the calls that answer.
-        scratchpad: parameters of the calls that write a scratchpad first, or None where there is none.
-        scratchpad_tokens: most tokens of a scratchpad, or None.
-        seeded: whether the model takes a seed.
-    """
-
-    answer: Mapping[str, Any]
-    scratchpad: Mapping[str, Any] | None
-    scratchpad_tokens: int | None
-    seeded: bool
-
-    @classmethod
-    def of(
-        cls,
-        budget: ReasoningBudget,
-        capabilities: Capabilities,
-        *,
-        temperature: float | None,
-        logprobs: bool = False,
-    ) -> Sending:
-        """What a budget and a temperature come to with a model.
-
-        Raises:
-            PlanError: the model does not take them.
-        """
-        reasoning = budget.reasons(capabilities)
-        sampling = capabilities.sampling(temperature, reasoning=reasoning)
-        read = capabilities.logprobs(reasoning=reasoning) if logprobs else {}
-        tokens = budget.scratchpad(capabilities)
-        return cls(
-            {**sampling, **read, **budget.parameters(capabilities)},
-            None if tokens is None else {**sampling, capabilities.cap: tokens},
-            tokens,
-            capabilities.seed,
-        )
-
-    def row(self) -> dict[str, Any]:
-        """The JSON form."""
-        scratchpad = None if self.scratchpad is None else dict(self.scratchpad)
-        return {"answer": dict(self.answer), "scratchpad": scratchpad, "seeded": self.seeded}
+    document: int
+    group: int = 0
 
 
 class Student(Protocol):
@@ -133,8 +104,22 @@ class Student(Protocol):
         """What is sent besides messages and seed."""
         ...
 
+    @property
+    def flag_rule(self) -> FlagRule | None:
+        """The rule, fixed in the design, by which a document is flagged; None where it has none."""
+        ...
+
+    @property
+    def seed_texts(self) -> Mapping[str, str]:
+        """The evolving blocks by name, each with the bundled text that it begins at."""
+        ...
+
     def settings(self) -> dict[str, Any]:
         """Everything but the instruction that can change a judgement, as JSON; part of every hash."""
+        ...
+
+    def calls_at_most(self, facts: int) -> CallsAtMost:
+        """Most calls of one judgement in a group with so many facts."""
         ...
 
     def chain(
@@ -153,7 +138,11 @@ class Student(Protocol):
         ...
 
     def read(self, example: Example, facts: Sequence[Fact], answers: Answers) -> Reading:
-        """The judgement that all answers amount to."""
+        """What all answers of one sample amount to."""
+        ...
+
+    def combined(self, readings: Sequence[Reading]) -> Reading:
+        """The judgement that the readings of all samples amount to, with what its flag rule found."""
         ...
 
 
@@ -169,7 +158,12 @@ def draw_seed(run_seed: int, item_index: int, sample: int) -> int:
     """
     if item_index < SEEDED_ITEMS and sample < SEEDED_SAMPLES:
         return run_seed * 100_000 + item_index * 10 + sample
-    return 2**40 + int(digest([run_seed, item_index, sample])[:8], 16)
+    return _hashed_seed([run_seed, item_index, sample])
+
+
+def group_draw_seed(run_seed: int, group: str) -> int:
+    """The seed of calls about a group's source alone: a hash, as no example's place in the corpus stands for it."""
+    return _hashed_seed([run_seed, "group", group])
 
 
 def instruction_of(texts: Mapping[str, str]) -> str:
@@ -183,49 +177,5 @@ def instruction_of(texts: Mapping[str, str]) -> str:
     return texts[INSTRUCTION]
 
 
-def unusable(answer: CallResult | CallFailure, *, one_token: bool = False, scratchpad: bool = False) -> Unread | None:
-    """Why an answer can be no judgement: transport, refusal, truncation, reasoning without an answer, or emptiness.
-
-    A read of one token's log-probabilities ends with ``length`` by design and is not truncated, unless reasoning took
-    that token. A scratchpad may fill its cap.
-    """
-    if isinstance(answer, CallFailure):
-        return Unread("transport", f"{'' if answer.reason == 'transport' else f'{answer.reason}: '}{answer.message}")
-    if answer.finish in ("content_filter", "refusal"):
-        return Unread("refused", answer.finish)
-    said = bool(answer.top) if one_token else bool((answer.text or "").strip())
-    thought = answer.usage.reasoning_tokens > 0 or bool(answer.reasoning)
-    if answer.finish == "length" and not scratchpad and not (one_token and (said or not thought)):
-        return Unread("truncated", f"after {answer.usage.reasoning_tokens} reasoning tokens")
-    if not said:
-        return Unread(
-            "reasoning_only" if answer.reasoning else "empty", "no log-probabilities" if one_token else "no text"
-        )
-    return None
-
-
-def unread(found: Unread | Abstained, *, about: str = "") -> Reading:
-    """The judgement that an answer without a score amounts to; ``about`` says which answer, where there are several."""
-    detail = f"{about}: {found.seen}" if about else found.seen
-    if isinstance(found, Abstained):
-        return Reading("abstained", None, f"abstained: {detail}"[:300])
-    return Reading("failed", None, f"{found.reason}: {detail}"[:300])
-
-
-def scratchpad_text(answer: CallResult | CallFailure) -> str | Unread:
-    """The text of a scratchpad, without white space around it, or why there is none."""
-    bad = unusable(answer, scratchpad=True)
-    return bad if bad is not None else str(answer.text if isinstance(answer, CallResult) else "").strip()
-
-
-def common_settings(
-    name: str, shape_hash: str, model: Mapping[str, Any], budget: ReasoningBudget, sending: Sending
-) -> dict[str, Any]:
-    """Settings that every student has."""
-    return {
-        "student": name,
-        "shape": shape_hash,
-        "model": dict(model),
-        "budget": budget.row(),
-        "sent": sending.row(),
-    }
+def _hashed_seed(named: Sequence[int | str]) -> int:
+    return 2**40 + int(digest(list(named))[:8], 16)

@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from experiments.cli.importing import import_command
+from experiments.report.blocks import Table as Block
+from experiments.report.description import (
+    bars,
+    count_table,
+    description_page,
+    description_pictures,
+    fact_table,
+    notices,
+    standalone,
+    twin_table,
+    word_table,
+)
+from experiments.report.page import page
+from lineage.canonical import write_atomic
 from lineage.errors import CorpusError
-from splits import Corpus, bundled_directory, load_bundled, load_corpus
+from splits import Corpus, bundled_directory, load_corpus
+from splits.checking import CheckedCorpus, check_corpus
 from splits.construct import build_files, read_sources
 from splits.construct.quality import quality_defects
+from splits.describing import CorpusDescription, describe
+from splits.near_duplicates import THRESHOLD
+
+Name = click.argument("name", metavar="NAME|PATH")
+Facts = click.option("--facts", type=click.Path(path_type=Path), help="The facts.jsonl that goes with it.")
+AsJson = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFiles:
+    """The files that a user means by a name or a path."""
+
+    corpus: Path
+    facts: Path | None
 
 
 @click.group("corpus")
 def corpus_group() -> None:
-    """Build and check corpora."""
+    """Import, build, describe and check corpora."""
+
+
+corpus_group.add_command(import_command)
 
 
 @corpus_group.command("build")
@@ -33,29 +70,118 @@ def build_command(name: str) -> None:
 
 
 @corpus_group.command("check")
-@click.argument("name")
-@click.option("--facts", type=click.Path(path_type=Path), help="The facts.jsonl that goes with it.")
-def check_command(name: str, facts: Path | None) -> None:
-    """Check a corpus.jsonl, or a bundled corpus by its name; the first defect is named by file, line and field."""
-    corpus = read_corpus(name, facts)
-    table = Table(title=f"{name}: {len(corpus.groups)} groups, {len(corpus.examples)} notes", title_justify="left")
-    for column in ("label", "kind", "trace", "notes"):
-        table.add_column(column, justify="right" if column == "notes" else "left")
-    rows: dict[tuple[str, str, str], int] = {}
-    for example in corpus.examples:
-        key = (example.label, example.kind, example.trace or "")
-        rows[key] = rows.get(key, 0) + 1
-    for key in sorted(rows):
-        table.add_row(*key, str(rows[key]))
-    console = Console()
-    console.print(table)
-    console.print(f"{sum(map(len, corpus.facts.values()))} facts; corpus hash {corpus.hash}", soft_wrap=True)
+@Name
+@Facts
+@click.option(
+    "--similarity",
+    type=float,
+    default=THRESHOLD,
+    show_default=True,
+    help="Jaccard similarity of three-word shingles from which texts of two groups are near-duplicates.",
+)
+@AsJson
+def check_command(name: str, facts: Path | None, similarity: float, as_json: bool) -> None:
+    """Name every defect of a corpus with its place: a bundled corpus, a corpus.jsonl, or a directory that holds one.
+
+    Exit status 0 if there is no error, 2 if there is one. A warning is to be looked at and changes no status.
+    """
+    files = corpus_files(name, facts)
+    found = check_corpus(files.corpus, facts=files.facts, threshold=similarity)
+    if as_json:
+        click.echo(json.dumps(found.row(), ensure_ascii=False, indent=2))
+    else:
+        _show_checked(name, found)
+    sys.exit(2 if found.errors else 0)
+
+
+@corpus_group.command("describe")
+@Name
+@Facts
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page with tables and pictures to this file.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the pictures alone to this file.")
+@AsJson
+def describe_command(name: str, facts: Path | None, html: Path | None, svg: Path | None, as_json: bool) -> None:
+    """Count a corpus by every field that a split rests on, and measure words, twins and facts."""
+    found = describe(read_corpus(name, facts))
+    if html is not None:
+        write_atomic(html, page(description_page(name, found)))
+    if svg is not None:
+        write_atomic(svg, standalone(description_pictures(found)))
+    if as_json:
+        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+        return
+    _show_described(name, found)
+    for written in (html, svg):
+        if written is not None:
+            click.echo(f"written: {written}")
+
+
+def corpus_files(name: str, facts: Path | None) -> CorpusFiles:
+    """The files of a corpus by path, by directory or by bundled name.
+
+    Raises:
+        CorpusError: there is no bundled corpus of that name.
+    """
+    path = Path(name)
+    if path.is_dir() and (path / "corpus.jsonl").is_file():
+        beside = path / "facts.jsonl"
+        return CorpusFiles(path / "corpus.jsonl", facts or (beside if beside.is_file() else None))
+    if path.is_file() or facts is not None or name.endswith(".jsonl"):
+        return CorpusFiles(path, facts)
+    directory = bundled_directory(name)
+    return CorpusFiles(directory / "corpus.jsonl", directory / "facts.jsonl")
 
 
 def read_corpus(name: str, facts: Path | None) -> Corpus:
-    """A corpus by path or bundled name."""
-    if Path(name).is_file():
-        return load_corpus(Path(name), facts=facts)
-    if facts is not None or name.endswith(".jsonl"):
-        return load_corpus(Path(name), facts=facts)
-    return load_bundled(name)
+    """A corpus by path, by directory or by bundled name."""
+    files = corpus_files(name, facts)
+    return load_corpus(files.corpus, facts=files.facts)
+
+
+def _show_checked(name: str, found: CheckedCorpus) -> None:
+    console = Console()
+    for defect in found.defects:
+        of = f" ({defect.id})" if defect.id else ""
+        line = f"{defect.severity}: {defect.place}{of}: {defect.words}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    kinds = Counter((defect.severity, defect.kind) for defect in found.defects)
+    if kinds:
+        table = Table(title="Defects by kind", title_justify="left")
+        for column in ("severity", "kind", "defects"):
+            table.add_column(column, justify="right" if column == "defects" else "left")
+        for (severity, kind), count in sorted(kinds.items()):
+            table.add_row(severity, kind, str(count))
+        console.print(table)
+    size = f"{found.groups} groups, {found.examples} documents, {found.facts} facts"
+    counts = f"{found.errors} errors, {len(found.defects) - found.errors} warnings"
+    console.print(f"{name}: {size}; {counts}", highlight=False, markup=False, soft_wrap=True)
+    known = found.hash or "none, as it cannot be loaded"
+    console.print(f"corpus hash {known}", highlight=False, soft_wrap=True)
+
+
+def _show_described(name: str, found: CorpusDescription) -> None:
+    console = Console()
+    console.print(f"{name}: {found.groups} groups, {found.examples} documents", highlight=False, markup=False)
+    console.print(f"corpus hash {found.hash}", highlight=False, soft_wrap=True)
+    for words in notices(found):
+        console.print(words, highlight=False, markup=False, soft_wrap=True)
+    for block in (count_table(found), word_table(found), twin_table(found), fact_table(found)):
+        console.print(_on_screen(block))
+    for title, lengths in (("documents", found.documents), ("sources", found.sources)):
+        picture = Table(title=f"Words of the {title}", title_justify="left", box=None, pad_edge=False)
+        picture.add_column("words", justify="right")
+        for kind, counts in lengths.counts.items():
+            picture.add_column(f"{kind}, n = {sum(counts)}", min_width=30)
+        for row in bars(lengths):
+            picture.add_row(*row)
+        console.print(picture)
+
+
+def _on_screen(block: Block) -> Table:
+    table = Table(title=block.caption, title_justify="left")
+    for column in block.head:
+        number = column not in ("Field", "Value", "What")
+        table.add_column(column, justify="right" if number else "left")
+    for row in block.rows:
+        table.add_row(*row)
+    return table

@@ -8,12 +8,17 @@ import sys
 import click
 
 from experiments.cli.cache import cache_group
+from experiments.cli.calibrate import calibrate_command
 from experiments.cli.campaigns import plan_command, run_command
 from experiments.cli.corpora import corpus_group
 from experiments.cli.doctor import doctor_command
 from experiments.cli.models import model_group
+from experiments.cli.noise import noise_command
 from experiments.cli.pins import models_group
+from experiments.cli.power import power_command
+from experiments.cli.reproduce import reproduce_group
 from experiments.cli.runs import audit_command, lineage_group, report_command
+from experiments.cli.simulate import simulate_command
 from experiments.cli.splitting import split_group
 from lineage import __version__
 from lineage.errors import BudgetError, HoldgateError
@@ -48,6 +53,11 @@ for command in (
     models_group,
     cache_group,
     doctor_command,
+    power_command,
+    noise_command,
+    calibrate_command,
+    simulate_command,
+    reproduce_group,
 ):
     cli.add_command(command)
 

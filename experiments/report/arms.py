@@ -9,7 +9,7 @@ from typing import Any
 
 from lineage.segments import read_segment
 from optimize.evaluation import Evaluation
-from optimize.verdict import measures_row
+from optimize.measured import measures_row
 from splits.corpus import Example
 
 

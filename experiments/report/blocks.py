@@ -102,9 +102,13 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report: over-line, title, what must be read first, and sections."""
+    """A report: over-line, title, what must be read first, and sections.
+
+    Without an over-line of its own it is the report of the campaign ``name``.
+    """
 
     name: str
     title: str
     lead: tuple[Block, ...]
     sections: tuple[Section, ...]
+    over: str | None = None

@@ -33,9 +33,10 @@ class ReportData:
         calibration: body of the ``calibration`` event of a per-fact student, or None.
         openings: bodies of the ``seal_opened`` events.
         overlap: paired discrimination of plain word overlap on held-out omissions, or None where there are no facts.
+        contamination: bodies of the ``contamination`` events; none where a version ran it that did not look.
         proposals: the seed and every proposal, in order of the ledger.
         accept: candidates evaluated on accept, by id; optimistic for whichever was chosen by it.
-        winner: the winner on held-out data; the baseline itself where nothing was found.
+        winner: the winner on held-out data; the baseline where no winner was compared with it there.
         baseline: the baseline on held-out data, from the pair that the gate read.
         drift: the first baseline, where the gate read a fresh one; else None.
         judged: how many judgements each evaluation came to, and how many failed, by purpose.
@@ -57,6 +58,7 @@ class ReportData:
     calibration: Row | None
     openings: tuple[Row, ...]
     overlap: Row | None
+    contamination: tuple[Row, ...]
     proposals: tuple[Proposal, ...]
     accept: Mapping[str, Arm]
     winner: Arm
@@ -75,6 +77,11 @@ class ReportData:
     def found(self) -> bool:
         """Whether the choice was another candidate than the baseline."""
         return bool(self.verdict["winner"] != self.verdict["baseline"])
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the winner was compared with the baseline on held-out data."""
+        return "heldout" in self.verdict
 
     @property
     def scale(self) -> float:
@@ -134,6 +141,7 @@ def collect(directory: Path) -> ReportData:
         calibration=next((event.body for event in events if event.type == "calibration"), None),
         openings=tuple(event.body for event in events if event.type == "seal_opened"),
         overlap=next((event.body["omissions"] for event in events if event.type == "word_overlap"), None),
+        contamination=tuple(event.body for event in events if event.type == "contamination"),
         proposals=read_proposals(events, standings=standings, leads=choice["leads"]),
         accept=arms("accept"),
         winner=confirm.get(verdict["winner"], baseline),
@@ -171,7 +179,10 @@ def _examples(path: Path, recorded: str) -> tuple[Example, ...]:
         raise LedgerError(f"{path}: is not the list of examples that the ledger recorded; restore it")
     rows = json_lines(data.decode("utf-8"))
     fields = ("id", "group", "stratum", "label", "kind", "severity", "trace", "twin", "fact")
-    return tuple(Example(**{name: row[name] for name in fields}, source="", document="") for row in rows)
+    return tuple(
+        Example(**{name: row[name] for name in fields}, meta=row.get("meta", {}), source="", document="")
+        for row in rows
+    )
 
 
 def _judged(evaluations: Sequence[Row]) -> tuple[Judged, ...]:

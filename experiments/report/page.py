@@ -32,6 +32,7 @@ LONG: Final = 20
 def page(document: Document) -> str:
     """The whole file."""
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    over = document.over or f"Holdgate report of campaign {document.name}"
     lead = "".join(_joined(part) for part in document.lead)
     links = "".join(f'<li><a href="#{part.anchor}">{escape(part.title)}</a></li>' for part in document.sections)
     sections = "".join(
@@ -46,7 +47,7 @@ def page(document: Document) -> str:
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
         f"<title>{escape(document.name)}: {escape(document.title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         '<a class="skip" href="#content">Skip to the numbers</a>\n'
-        f'<header>\n<p class="over">Holdgate report of campaign {escape(document.name)}</p>\n'
+        f'<header>\n<p class="over">{escape(over)}</p>\n'
         f"<h1>{escape(document.title)}</h1>\n{lead}</header>\n"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n<main id="content">\n{sections}</main>\n</body>\n</html>\n'
     )

@@ -23,7 +23,9 @@ BINS: Final = 20
 
 def optimism_picture(data: ReportData) -> Picture:
     """Paired discrimination of every pool candidate on accept and, where measured, on held-out data."""
-    held = {data.verdict["baseline"]: data.baseline, data.verdict["winner"]: data.winner}
+    held = {data.verdict["baseline"]: data.baseline}
+    if data.confirmed:
+        held[data.verdict["winner"]] = data.winner
     rows = []
     for place in data.choice["ranking"]:
         arm = held.get(place["candidate"])

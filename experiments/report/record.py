@@ -114,10 +114,12 @@ def record_section(data: ReportData) -> Section:
     ]
     openings = Table(
         "Openings of the held-out seal.",
-        ("Opening", "Groups", "Comparison"),
+        ("Opening", "For", "Opened by", "Groups", "Comparison"),
         tuple(
             (
                 row["opening"],
+                row["purpose"],
+                row["caller"],
                 f"{row['groups']}",
                 f"{row['comparison']['k']} of {row['comparison']['of']}" if row["comparison"] else "none spent",
             )

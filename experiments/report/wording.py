@@ -39,12 +39,33 @@ def measure(row: Mapping[str, Any] | None) -> str:
     return f"{row['value']:.3f} {interval}, n = {row['pairs']}{failed}"
 
 
-def change(row: Mapping[str, Any]) -> str:
-    """A paired difference in points with its interval."""
+def change(row: Mapping[str, Any], *, level: float | None = None) -> str:
+    """A paired difference in points with its interval; its level too, where it is not the ``level`` stated nearby."""
     if row["difference"] is None:
         return NONE
     interval = "no interval" if row["low"] is None else f"[{points(row['low'])}, {points(row['high'])}]"
-    return f"{points(row['difference'])} points {interval}"
+    other = f" ({100 * row['level']:g}%)" if level not in (None, row["level"]) and row["low"] is not None else ""
+    return f"{points(row['difference'])} points {interval}{other}"
+
+
+def multiple(row: Mapping[str, Any], noise: Mapping[str, Any]) -> str:
+    """A difference as a multiple of the noise floor of its measure, or why it is none."""
+    if row["noise_multiple"] is not None:
+        return f"{abs(row['noise_multiple']):.1f} times the noise floor"
+    if noise.get("deterministic"):
+        return "deterministic"
+    return "no noise was seen" if "measures" in noise else "noise not measured"
+
+
+def flags_label(data: ReportData) -> str:
+    """What a flag on a clean document is called: a false alarm only where all are verified to be clean."""
+    held = data.verdict["clean_documents"]["heldout"]
+    if not held["candidates"]:
+        return "False alarms on clean documents"
+    if not held["verified"]:
+        return "Flags on clean candidates (not verified clean)"
+    of = held["verified"] + held["candidates"]
+    return f"Flags on clean documents ({held['candidates']} of {of} not verified clean)"
 
 
 def decision(data: ReportData) -> str:
@@ -58,6 +79,7 @@ def decision(data: ReportData) -> str:
         "refuse": f"No prompt is emitted: {winner} did not pass the gate",
         "undecided": f"Undecided: too little was scored to judge {winner}",
         "nothing-found": "Nothing better was found: the baseline stays",
+        "not-confirmed": f"Nothing was confirmed: {winner} gained too little on accept to open held-out data",
     }[kind]
 
 
@@ -112,7 +134,7 @@ def overlap_finding(data: ReportData) -> str:
     judged = data.winner.measures["by_trace"].get("complete")
     if plain is None or judged is None or plain["value"] is None or judged["value"] is None:
         return f"{question} Not measured: no complete omission is scored by both."
-    who = "the winner" if data.found else "the baseline (no better candidate was found)"
+    who = "the winner" if data.confirmed else "the baseline (no other candidate was judged on held-out data)"
     numbers = (
         f"{share(plain['value'])} on {plain['pairs']} pairs against {share(judged['value'])} on {judged['pairs']} "
         f"for {who}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from lineage.audit.contamination import check_contamination
 from lineage.audit.files import check_evaluations, check_examples, check_registered
 from lineage.audit.protocol import check_lineage, check_openings, check_order
 from lineage.audit.record import Finding, RunRecord
@@ -38,6 +39,7 @@ def audit_ledger(directory: Path) -> list[Finding]:
         check_choice,
         check_verdict,
         check_prompt,
+        check_contamination,
         check_state,
     ):
         found += _guarded(check, run)

@@ -7,11 +7,12 @@ from typing import Final
 
 from lineage.audit.record import Finding, RunRecord
 from lineage.ledger import OPERATIONAL, Event
+from lineage.openings import is_look
 from lineage.records import candidate_id
 
 KNOWN: Final = (
     *("plan", "splits", "candidate", "evaluation", "calibration", "seal_opened", "measured", "word_overlap"),
-    *("reflection", "outcome", "choice", "verdict", "spend", "finished"),
+    *("contamination", "reflection", "outcome", "choice", "verdict", "spend", "finished"),
 )
 SPLIT_OF: Final = {
     "calibrate": "accept",
@@ -19,7 +20,12 @@ SPLIT_OF: Final = {
     "minibatch": "reflect",
     "baseline": "heldout",
     "confirm": "heldout",
+    "equal-budget": "heldout",
+    "noise": "accept",
+    "noise-reflect": "reflect",
 }
+OPENING_OF: Final = {"equal-budget": "confirm"}
+"""Purposes of evaluations that are made within the opening of another name."""
 
 
 def check_order(run: RunRecord) -> Iterator[Finding]:
@@ -37,8 +43,9 @@ def check_order(run: RunRecord) -> Iterator[Finding]:
         if after is not None and (before is None or before.seq > after.seq):
             yield Finding("error", f"seq {after.seq}", f"{later} without a {earlier} before it")
     finished = run.first("finished")
-    if finished is not None and run.steps[-1] is not finished:
-        yield Finding("error", f"seq {run.steps[-1].seq}", "an event of the campaign after its end")
+    steps = [event for event in run.steps if not is_look(event)]
+    if finished is not None and steps[-1] is not finished:
+        yield Finding("error", f"seq {steps[-1].seq}", "an event of the campaign after its end")
     search = [event for event in run.steps if event.type in ("reflection", "outcome")]
     choice = run.first("choice")
     for event in search if choice is not None else []:
@@ -54,13 +61,21 @@ def check_order(run: RunRecord) -> Iterator[Finding]:
 
 
 def check_openings(run: RunRecord) -> Iterator[Finding]:
-    """Held-out examples are judged inside a planned opening only, each made once and at its place."""
+    """Held-out examples are judged inside a planned opening only, each made once and at its place.
+
+    Any other opening is exploratory, and says why it was made.
+    """
     opened: dict[str, Event] = {}
     reflected = run.first("reflection")
     choice = run.first("choice")
     for event in run.steps:
         place = f"seq {event.seq}"
-        if event.type == "seal_opened":
+        if is_look(event):
+            if not event.body["exploratory"] or not event.body["purpose"]:
+                yield Finding("error", place, "an exploratory opening without its purpose or its reason")
+            if run.plan is not None and event.body["lock"] != run.plan.body["lock_hash"]:
+                yield Finding("error", place, "its split lock is not the plan's")
+        elif event.type == "seal_opened":
             opening = event.body["opening"]
             if opening in opened:
                 yield Finding("error", place, f"the {opening} opening is made a second time")
@@ -79,8 +94,8 @@ def check_openings(run: RunRecord) -> Iterator[Finding]:
             purpose, split = event.body["purpose"], event.body["split"]
             if SPLIT_OF.get(purpose) != split:
                 yield Finding("error", place, f"an evaluation for {purpose} on the split {split}")
-            if split == "heldout" and purpose not in opened:
-                yield Finding("error", place, f"held-out examples are judged outside the {purpose} opening")
+            if split == "heldout" and (opening := OPENING_OF.get(purpose, purpose)) not in opened:
+                yield Finding("error", place, f"held-out examples are judged outside the {opening} opening")
 
 
 def check_lineage(run: RunRecord) -> Iterator[Finding]:

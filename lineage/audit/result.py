@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from lineage.audit.record import Finding, RunRecord
 from lineage.canonical import digest, digest_bytes, pretty_json
+from lineage.openings import exploratory_reason, is_look
 
 
 def check_choice(run: RunRecord) -> Iterator[Finding]:
-    """The winner is the first of the ranking, counted with everything proposed, and was confirmed."""
+    """The winner is the first of the ranking, counted with everything proposed, and was confirmed if it was to be."""
     choice = run.first("choice")
     if choice is None:
         return
@@ -27,7 +28,15 @@ def check_choice(run: RunRecord) -> Iterator[Finding]:
         yield Finding(
             "error", f"seq {confirm[0].seq}", "the winner is the baseline, and confirm was opened all the same"
         )
-    if choice.body["winner"] != seed and not confirm and run.first("verdict") is not None:
+    verdict = run.first("verdict")
+    unconfirmed = verdict is not None and verdict.body["verdict"]["decision"] == "not-confirmed"
+    if unconfirmed and verdict is not None:
+        place = f"seq {verdict.seq}"
+        if confirm:
+            yield Finding("error", place, "the verdict says not-confirmed, and confirm was opened all the same")
+        if run.plan is not None and run.plan.body["plan"]["gate"].get("confirm_on_accept") is None:
+            yield Finding("error", place, "the verdict says not-confirmed, and the plan asks nothing of accept")
+    elif choice.body["winner"] != seed and not confirm and verdict is not None:
         yield Finding("error", f"seq {choice.seq}", "there is a verdict on a winner that was not confirmed")
 
 
@@ -59,9 +68,11 @@ def check_verdict(run: RunRecord) -> Iterator[Finding]:
         hashes = {"plan": plan.body["plan_hash"], "lock": plan.body["lock_hash"], "corpus": plan.body["corpus_hash"]}
         if any(verdict["hashes"][name] != value for name, value in hashes.items()):
             yield Finding("error", place, "the verdict's plan, lock or corpus hash is not the campaign's")
-        if (verdict["exploratory"], verdict["simulated"]) != (plan.body["exploratory"], plan.body["simulated"]):
+        marks = (exploratory_reason(run.steps), plan.body["simulated"])
+        if (verdict["exploratory"], verdict["simulated"]) != marks:
             yield Finding("error", place, "the verdict's exploratory or simulated mark is not the campaign's")
-    students = {e.body["student"] for e in run.all("evaluation") if e.body["purpose"] != "calibrate"}
+    others = ("calibrate", "equal-budget")
+    students = {e.body["student"] for e in run.all("evaluation") if e.body["purpose"] not in others}
     if students != {verdict["hashes"]["student"]}:
         yield Finding("error", place, "the candidates were not all judged by the verdict's student")
     opened = next((e.body["comparison"] for e in run.all("seal_opened") if e.body["opening"] == "confirm"), None)
@@ -98,6 +109,9 @@ def check_state(run: RunRecord) -> Iterator[Finding]:
     if run.plan is not None and run.plan.body["exploratory"] is not None:
         words = f"exploratory ({run.plan.body['exploratory']}): its numbers confirm nothing"
         yield Finding("info", "seq 0", words, "confirm with a campaign that is not")
+    for event in filter(is_look, run.steps):
+        words = f"an exploratory opening for {event.body['purpose']} ({event.body['exploratory']}): no number after it"
+        yield Finding("info", f"seq {event.seq}", f"{words} confirms anything", "confirm on a split that nobody saw")
     if run.plan is not None and run.plan.body["simulated"]:
         yield Finding("info", "seq 0", "the judge is a simulation: nothing here is about a model", "nothing to do")
     resumed = sum(event.type == "resumed" for event in run.events)

@@ -8,6 +8,7 @@ from typing import Any
 
 from lineage.canonical import pretty_json
 from lineage.ledger import Event
+from lineage.openings import is_look
 from lineage.mirror.store import RunStore
 from lineage.records import minibatch_gain
 from lineage.segments import read_segment
@@ -26,6 +27,7 @@ class EventWriter:
         self._store, self._directory = store, directory
         self._rows: list[TreeRow] = []
         self._reflection: Mapping[str, Any] | None = None
+        self._decided = False
 
     def mirror(self, event: Event, past: Sequence[Event]) -> None:
         """Mirror an event; ``past`` are the campaign's events up to it, itself included.
@@ -41,9 +43,11 @@ class EventWriter:
             "evaluation": self._evaluation,
             "outcome": self._outcome,
             "measured": self._measured,
+            "seal_opened": self._opened,
             "choice": self._choice,
             "verdict": self._verdict,
         }.get(event.type)
+        self._decided = any(seen.type == "verdict" for seen in past)
         if step is not None:
             self._rows = tree_rows(past)
             step(event, body)
@@ -114,6 +118,14 @@ class EventWriter:
             arm = "baseline" if row.kind == "seed" else "winner"
             self._store.log("campaign", event, metrics={f"{first}.{arm}.{name}": value for name, value in flat.items()})
 
+    def _opened(self, event: Event, body: Mapping[str, Any]) -> None:
+        """An exploratory opening marks the campaign at once; one after the verdict is only noted."""
+        if not is_look(event):
+            return
+        looked = f"{body['purpose']}: {body['exploratory']}"
+        marks = {"opened_after_verdict": looked} if self._decided else {"exploratory": looked, "confirmatory": False}
+        self._store.log("campaign", event, tags=marks)
+
     def _choice(self, event: Event, body: Mapping[str, Any]) -> None:
         self._store.text("campaign", "choice.json", pretty_json(dict(body)))
         self._store.log("campaign", event, metrics={name: body[name] for name in ("accepted", "rejected", "invalid")})
@@ -132,7 +144,7 @@ class EventWriter:
         for name, found in verdict.get("heldout", {}).items():
             for number in ("difference", "low", "high", "sign_flip_p") if found is not None else ():
                 numbers[f"heldout.{name}.{number}"] = found[number]
-        marks = ("decision", "reason", "confirmatory")
+        marks = ("decision", "reason", "confirmatory", "exploratory")
         self._store.log("campaign", event, metrics=numbers, tags={name: verdict[name] for name in marks})
 
     def _row(self, candidate: str) -> TreeRow:

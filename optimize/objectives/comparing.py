@@ -20,6 +20,7 @@ def compare(
     level: float = 0.95,
     resamples: int = 10_000,
     bootstrap_resamples: int | None = None,
+    samples_may_differ: bool = False,
     rng: np.random.Generator,
 ) -> Comparison:
     """Paired comparison of credit on the pairs scored in both arms.
@@ -33,11 +34,13 @@ def compare(
         baseline_pairs: scored pairs of the baseline.
         level: in (0, 1), of the two-sided intervals.
         resamples: random sign patterns of the sign-flip test.
-        bootstrap_resamples: resamples of the bootstrap interval; None computes none.
+        bootstrap_resamples: resamples of the bootstrap intervals; None computes none.
+        samples_may_differ: allow scores of unequal numbers of draws, where that inequality is what is compared, such as
+            a baseline that is given as many tokens as the candidate used.
         rng: source of all randomness.
 
     Raises:
-        InputError: the arms are not of the same replicates, or a pair occurs twice or in two groups.
+        InputError: the arms are not of the same replicates or samples, or a pair occurs twice or in two groups.
     """
     ours, theirs = credits_of(candidate_pairs), credits_of(baseline_pairs)
     our_replicates, their_replicates = sorted({unit[1] for unit in ours}), sorted({unit[1] for unit in theirs})
@@ -46,6 +49,8 @@ def compare(
             f"both arms must be of the same replicates, got {our_replicates} for the candidate and {their_replicates} "
             "for the baseline; score both arms equally often"
         )
+    if not samples_may_differ:
+        _check_samples(candidate_pairs, baseline_pairs)
     common = ours.keys() & theirs.keys()
     result = compare_replicated(
         {unit: ours[unit] for unit in common},
@@ -86,9 +91,11 @@ def worst_case(
         rng: as in `compare`.
 
     Raises:
-        InputError: a pair was not planned, in this group or replicate, or occurs twice.
+        InputError: a pair was not planned, in this group or replicate, or occurs twice, or the arms are not of the
+            same samples.
     """
     ours, theirs = credits_of(candidate_pairs), credits_of(baseline_pairs)
+    _check_samples(candidate_pairs, baseline_pairs)
     for pair in (*candidate_pairs, *baseline_pairs):
         if planned.get(pair.example) != pair.group or pair.replicate not in replicates:
             raise InputError(
@@ -122,3 +129,13 @@ def coverage(n_scored: int, n: int) -> float:
     if n_scored > n:
         raise InputError(f"n_scored must be at most n, got {n_scored} of {n}")
     return n_scored / n
+
+
+def _check_samples(candidate_pairs: Sequence[ScoredPair], baseline_pairs: Sequence[ScoredPair]) -> None:
+    """Refuse arms whose scores combine different numbers of draws: the mean of more draws has fewer ties."""
+    ours, theirs = ({pair.samples for pair in arm} for arm in (candidate_pairs, baseline_pairs))
+    if len(ours | theirs) > 1:
+        raise InputError(
+            f"scores of both arms must combine the same number of samples, got {sorted(ours)} for the candidate and "
+            f"{sorted(theirs)} for the baseline; draw both arms equally often"
+        )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from optimize.objectives.pairs import ScoredPair, credits_of, groups_of
 from optimize.stats.grouped import grouped_mean
 from optimize.stats.results import Interval, check_count
+
+METHOD: Final = "credit within each replicate, averaged per pair, ties half"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,11 @@ class PairedDiscrimination:
     n_groups: int
     n_failed: int
     reason: str = ""
+
+    @property
+    def method(self) -> str:
+        """How the value is computed."""
+        return METHOD
 
     def __str__(self) -> str:
         if self.reason:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from lineage.errors import InputError
 from optimize.stats.credit import paired_credit
 
-Breakdown = Literal["label", "kind", "trace", "severity", "stratum"]
+Breakdown = Literal["label", "kind", "trace", "severity", "stratum", "cohort"]
+BREAKDOWNS: Final[tuple[Breakdown, ...]] = get_args(Breakdown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,9 @@ class ScoredPair:
         severity: of the flaw; None if unknown.
         stratum: of the group; None if there are no strata.
         replicate: which repetition of the whole evaluation, from 0.
+        cohort: where the example comes from, such as a site or a build of the corpus; None if it has none.
+        twin: id of the clean twin; None where it was not kept.
+        samples: draws that each of the two scores combines.
 
     Raises:
         InputError: a score is not finite (a failed judgement has no pair; it is counted), or the label is another.
@@ -43,6 +47,9 @@ class ScoredPair:
     severity: str | None = None
     stratum: str | None = None
     replicate: int = 0
+    cohort: str | None = None
+    twin: str | None = None
+    samples: int = 1
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.score) and math.isfinite(self.twin_score)):
@@ -68,8 +75,8 @@ def by(pairs: Sequence[ScoredPair], key: Breakdown) -> dict[str, tuple[ScoredPai
     Raises:
         InputError: the key is no attribute to break down by.
     """
-    if key not in ("label", "kind", "trace", "severity", "stratum"):
-        raise InputError(f"key must be label, kind, trace, severity or stratum, got {key!r}")
+    if key not in BREAKDOWNS:
+        raise InputError(f"key must be {', '.join(BREAKDOWNS[:-1])} or {BREAKDOWNS[-1]}, got {key!r}")
     parts: dict[str, list[ScoredPair]] = {}
     for pair in pairs:
         value: str | None = getattr(pair, key)

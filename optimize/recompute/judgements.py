@@ -78,7 +78,7 @@ def _share(judgement: Judgement) -> float | None:
 
 def _whole_note_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
     texts = judgement.raw if judgement.sent["scratchpad"] is None else judgement.raw[1::2]
-    if len(texts) != student["samples"]:
+    if len(texts) != judgement.sent.get("samples", student["samples"]):
         return None
     read = [parse_score(text, scale=int(WholeNoteScorer.scale)) for text in texts]
     values = [value for value in read if isinstance(value, Fraction)]

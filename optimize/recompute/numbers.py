@@ -12,12 +12,12 @@ from lineage.ledger import Event
 from lineage.records import VOLATILE, minibatch_gain
 from optimize.choice import choice_row, choose
 from optimize.evaluation import Evaluation
+from optimize.measured import measures_row
 from optimize.objectives import coverage
 from optimize.recompute.comparing import compared
 from optimize.recompute.judgements import check_calibration, check_scores
 from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded_pool, rewards_of
 from optimize.recompute.verdict import recompute_verdict
-from optimize.verdict import measures_row
 
 
 def audit_numbers(directory: Path) -> list[Finding]:

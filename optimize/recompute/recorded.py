@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lineage.canonical import json_lines
-from lineage.errors import LedgerError
+from lineage.errors import LedgerError, SplitError
 from lineage.ledger import OPERATIONAL, Event, read_events
 from lineage.records import Candidate
 from lineage.segments import read_segment
@@ -17,7 +17,7 @@ from optimize.evaluation import Evaluation
 from optimize.search import PoolEntry, SearchResult
 from splits.corpus import Example
 from splits.lock import SplitLock
-from splits.partition import Selection
+from splits.lock_file import parse_lock
 from students import KeyedFactChecker, PerFactChecker, WholeNoteScorer
 
 
@@ -70,8 +70,10 @@ def load_run(directory: Path) -> RecordedRun:
         listed = json_lines((directory / "examples.jsonl").read_text(encoding="utf-8"))
         rows = [{key: value for key, value in row.items() if key != "split"} for row in listed]
         examples = {row["id"]: Example(source="", document="", **row) for row in rows}
-        lock = _lock(json.loads((directory / "split.lock.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        lock = parse_lock(json.loads((directory / "split.lock.json").read_text(encoding="utf-8")))
+    except SplitError as error:
+        raise LedgerError(f"{directory / 'split.lock.json'}: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LedgerError(
             f"{directory}: examples.jsonl or split.lock.json is missing or damaged ({error!r})"
         ) from error
@@ -114,17 +116,3 @@ def rewards_of(run: RecordedRun, evaluation: Evaluation) -> dict[str, float]:
     scale = {design.name: design.scale for design in designs}[run.plan["student"]["shape"]]
     objective = run.plan["objective"]
     return evaluation.rewards(scale=scale, margin=objective["margin"], clean_weight=objective["clean_weight"])
-
-
-def _lock(data: Mapping[str, Any]) -> SplitLock:
-    return SplitLock(
-        corpus_hash=data["corpus_hash"],
-        seed=data["seed"],
-        selection=Selection(**data["selection"]),
-        splits={name: tuple(groups) for name, groups in data["splits"].items()},
-        counts=data["counts"],
-        exclusions={name: tuple(entry["groups"]) for name, entry in data["exclusions"].items()},
-        alpha=data["alpha"],
-        comparisons=data["comparisons"],
-        created_at=data["created_at"],
-    )

@@ -4,25 +4,49 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from lineage.canonical import digest
 from lineage.errors import LedgerError
-from optimize.choice import Standing, choose, standing
-from optimize.evaluation import Evaluation
-from optimize.gate import Arm, Gate
+from lineage.openings import exploratory_reason
+from optimize.choice import choose, standing
+from optimize.deciding import ConfirmedArms, Deciding
+from optimize.equal_budget import PURPOSE as EQUAL_BUDGET
+from optimize.gate import Gate, clean_counts
 from optimize.gate_plan import GatePlan
+from optimize.noise import noise_floor
 from optimize.planned_gate import gate_of
 from optimize.recompute.recorded import RecordedRun, nearest, recorded_pool
-from optimize.verdict import Setting, noise_floor, nothing_found_row, verdict_row
+from optimize.verdict import Setting
 from splits.register import Comparison as Place
 
 
 def recompute_verdict(run: RecordedRun) -> dict[str, Any]:
-    """The verdict of a run whose winner was chosen and confirmed, as the campaign computes it.
+    """The verdict of a run whose winner was chosen, and confirmed where it was to be, as the campaign computes it.
 
     Raises:
         HoldgateError: the run did not come that far.
+    """
+    deciding = recorded_deciding(run)
+    if (shut := deciding.shut()) is not None:
+        return shut
+    (before,) = run.evaluations(nearest(run, run.events[-1], "baseline"))
+    confirmed = run.evaluations(nearest(run, run.events[-1], "confirm"))
+    arms = {evaluation.candidate: evaluation for evaluation in (before, *confirmed)}
+    more = next((event for event in run.all("evaluation") if event.body["purpose"] == EQUAL_BUDGET), None)
+    opened = next(event.body["comparison"] for event in run.all("seal_opened") if event.body["opening"] == "confirm")
+    return deciding.verdict(
+        ConfirmedArms(
+            arms[deciding.winner.entry.candidate.id],
+            arms[deciding.setting.baseline.entry.candidate.id],
+            None if more is None else run.evaluations(more)[0],
+        ),
+        None if opened is None else Place(**opened),
+    )
+
+
+def recorded_deciding(run: RecordedRun) -> Deciding:
+    """The choice of a recorded run, and what its plan fixed about what becomes of it.
+
+    Raises:
+        LedgerError: no winner has been chosen yet.
     """
     choice = next(iter(run.all("choice")), None)
     if choice is None:
@@ -32,38 +56,47 @@ def recompute_verdict(run: RecordedRun) -> dict[str, Any]:
     baseline = standing(result.pool[0])
     first = nearest(run, choice, "baseline")
     (before,) = run.evaluations(first)
-    registered = run.events[0].body
-    setting = Setting(
-        baseline=baseline,
-        lock=run.lock,
-        exploratory=registered["exploratory"],
-        simulated=registered["simulated"],
-        proposed=result.proposals,
-        accepted=len(result.pool) - 1,
-        noise=noise_floor(before),
-        hashes={
-            "plan": registered["plan_hash"],
-            "lock": run.lock.hash,
-            "corpus": registered["corpus_hash"],
-            "student": first.body["student"],
-        },
+    registered, student = run.events[0].body, run.plan["student"]
+    return Deciding(
+        gate=GatePlan.model_validate(run.plan["gate"]),
+        guardrails=run.plan["guardrails"],
+        shape=student["shape"],
+        samples=student["samples"],
+        plan_hash=registered["plan_hash"],
+        setting=Setting(
+            baseline=baseline,
+            lock=run.lock,
+            exploratory=exploratory_reason(run.events),
+            simulated=registered["simulated"],
+            proposed=result.proposals,
+            accepted=len(result.pool) - 1,
+            noise=noise_floor(before),
+            clean={
+                "accept": clean_counts(baseline.entry.accept.examples),
+                "heldout": clean_counts(before.examples),
+            },
+            hashes={
+                "plan": registered["plan_hash"],
+                "lock": run.lock.hash,
+                "corpus": registered["corpus_hash"],
+                "student": first.body["student"],
+            },
+        ),
+        winner=winner,
     )
-    if winner.entry.candidate.id == baseline.entry.candidate.id:
-        return nothing_found_row(setting)
-    confirmed = run.evaluations(nearest(run, run.events[-1], "confirm"))
-    arms = {evaluation.candidate: evaluation for evaluation in (before, *confirmed)}
-    rng = np.random.default_rng(int(digest(["gate", registered["plan_hash"]])[:16], 16))
-    sides = [_arm(place, arms[place.entry.candidate.id]) for place in (winner, baseline)]
-    reading = recorded_gate(run).read(*sides, rng=rng)
-    opened = next(event.body["comparison"] for event in run.all("seal_opened") if event.body["opening"] == "confirm")
-    return verdict_row(reading, winner=winner, place=None if opened is None else Place(**opened), setting=setting)
 
 
 def recorded_gate(run: RecordedRun) -> Gate:
-    """The gate that the plan fixed, at the lock's alpha."""
-    return gate_of(GatePlan.model_validate(run.plan["gate"]), run.plan["guardrails"], alpha=run.lock.spend)
+    """The gate that the plan fixed, at the lock's alpha.
 
-
-def _arm(place: Standing, evaluation: Evaluation) -> Arm:
-    words = sum(len(text.split()) for text in place.entry.candidate.texts.values())
-    return Arm(evaluation, place.detection.threshold, words)
+    Raises:
+        LedgerError: it reads the noise of a baseline that was not measured yet.
+    """
+    (before,) = run.evaluations(nearest(run, run.events[-1], "baseline"))
+    return gate_of(
+        GatePlan.model_validate(run.plan["gate"]),
+        run.plan["guardrails"],
+        alpha=run.lock.spend,
+        family_alpha=run.lock.alpha,
+        noise=noise_floor(before),
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineage.errors import InputError
-from optimize.stats.bootstrap import bootstrap_interval
+from optimize.stats.bootstrap import bootstrap_both
 from optimize.stats.grouped import Groups, grouped_mean, one_sided_p
 from optimize.stats.permutation import sign_flip_test
 from optimize.stats.results import Estimate, Interval, TestResult
@@ -33,6 +33,7 @@ class Comparison:
         sign_flip: one-sided sign-flip test by group, alternative "candidate is better".
         t_test: one-sided test with the t of the linearised interval.
         bootstrap: percentile bootstrap interval by group; None where it was not asked for.
+        bca: BCa bootstrap interval from the same resamples; None where it was not asked for.
         n: pairs compared.
         n_groups: groups among them.
         n_failed: pairs, times replicates, that lack a score in an arm.
@@ -52,6 +53,7 @@ class Comparison:
     n_groups: int
     n_failed: int = 0
     worst_case: bool = False
+    bca: Interval | None = None
 
     def __str__(self) -> str:
         failed = f"{self.n_failed} failed, {'counted against the candidate' if self.worst_case else 'left out'}"
@@ -82,7 +84,7 @@ def compare_values(
         groups: shape (n,), group labels.
         level: in (0, 1), of the two-sided intervals.
         resamples: random sign patterns of the sign-flip test.
-        bootstrap_resamples: resamples of the bootstrap interval; None computes none.
+        bootstrap_resamples: resamples of the bootstrap intervals; None computes none.
         rng: source of all randomness; the sign-flip test draws first.
 
     Raises:
@@ -94,9 +96,9 @@ def compare_values(
     values = ours - theirs
     difference = grouped_mean(values, groups, level=level)
     sign_flip = sign_flip_test(values, groups, resamples=resamples, rng=rng)
-    bootstrap = None
+    both = None
     if bootstrap_resamples is not None:
-        bootstrap = bootstrap_interval(values, groups, level=level, resamples=bootstrap_resamples, rng=rng)
+        both = bootstrap_both(values, groups, level=level, resamples=bootstrap_resamples, rng=rng)
     return Comparison(
         difference=difference,
         candidate=grouped_mean(ours, groups, level=level).value,
@@ -106,9 +108,10 @@ def compare_values(
         losses=int(np.count_nonzero(ours < theirs)),
         sign_flip=sign_flip,
         t_test=one_sided_p(values, groups),
-        bootstrap=bootstrap,
+        bootstrap=both.percentile if both else None,
         n=difference.n,
         n_groups=difference.n_groups,
+        bca=both.bca if both else None,
     )
 
 

@@ -48,6 +48,11 @@ class FlagRates:
     reason: str = ""
 
     @property
+    def method(self) -> str:
+        """How the threshold came about."""
+        return "flag rates at a threshold fixed beforehand"
+
+    @property
     def detected(self) -> int:
         """Flawed documents flagged; 0 where detection is undefined."""
         return 0 if math.isnan(self.detection) else round(self.detection * self.n_flawed)
@@ -82,6 +87,11 @@ class DetectionAtFa(FlagRates):
 
     cap: float
 
+    @property
+    def method(self) -> str:
+        """How the threshold came about."""
+        return f"most sensitive of all observed thresholds with false alarms <= {self.cap:g}"
+
 
 def flag_rates(flawed: npt.ArrayLike, clean: npt.ArrayLike, threshold: float) -> FlagRates:
     """Flag rates at a threshold that was fixed beforehand.
@@ -96,7 +106,7 @@ def flag_rates(flawed: npt.ArrayLike, clean: npt.ArrayLike, threshold: float) ->
     """
     if not math.isfinite(threshold):
         raise InputError(f"threshold must be finite, got {threshold}")
-    below, above = _scores("flawed", flawed), _scores("clean", clean)
+    below, above = scores_of("flawed", flawed), scores_of("clean", clean)
     detected, alarms = int(np.count_nonzero(below < threshold)), int(np.count_nonzero(above < threshold))
     return FlagRates(
         detection=detected / len(below) if len(below) else math.nan,
@@ -130,7 +140,7 @@ def detection_at_fa(flawed_scores: npt.ArrayLike, clean_scores: npt.ArrayLike, *
     """
     if not 0.0 <= cap <= 1.0:
         raise InputError(f"cap must be in [0, 1], got {cap:g}; use 0.10 for one false alarm in ten clean documents")
-    flawed, clean = np.sort(_scores("flawed_scores", flawed_scores)), np.sort(_scores("clean_scores", clean_scores))
+    flawed, clean = np.sort(scores_of("flawed_scores", flawed_scores)), np.sort(scores_of("clean_scores", clean_scores))
     if not len(flawed) or not len(clean):
         undefined = wilson(0, 0)
         return DetectionAtFa(
@@ -163,7 +173,7 @@ def detection_at_fa(flawed_scores: npt.ArrayLike, clean_scores: npt.ArrayLike, *
     )
 
 
-def _scores(name: str, values: npt.ArrayLike) -> Floats:
+def scores_of(name: str, values: npt.ArrayLike) -> Floats:
     """Scores as a finite array of shape (n,)."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1:

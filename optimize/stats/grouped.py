@@ -94,6 +94,36 @@ class GroupSums:
         return math.sqrt(g / (g - 1) * float(np.square(self.residuals).sum())) / self.n
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCodes:
+    """Groups of observations as codes.
+
+    Attributes:
+        names: shape (n_groups,), the labels that occur, sorted.
+        codes: shape (n,), positions in ``names``.
+    """
+
+    names: npt.NDArray[Any]
+    codes: npt.NDArray[np.intp]
+
+    def totals(self, values: Floats) -> Floats:
+        """Sum of a quantity in each group, shape (n_groups,)."""
+        return np.bincount(self.codes, weights=values, minlength=len(self.names)).astype(np.float64)
+
+
+def group_codes(groups: Groups) -> GroupCodes:
+    """Codes of group labels, shape (n,); labels of one type.
+
+    Small whole numbers, as of labels that are codes already, are counted rather than sorted.
+    """
+    labels: npt.NDArray[Any] = np.asarray(groups)
+    if labels.dtype.kind in "iu" and len(labels) and labels.min() >= 0 and labels.max() < 4 * len(labels) + 1024:
+        found = np.bincount(labels) > 0
+        return GroupCodes(np.flatnonzero(found), (np.cumsum(found) - 1)[labels])
+    names, codes = np.unique(labels, return_inverse=True)
+    return GroupCodes(names, codes)
+
+
 def group_sums(values: npt.ArrayLike, groups: Groups) -> GroupSums:
     """Group totals of a per-pair quantity.
 

@@ -18,8 +18,11 @@ class CallRequest:
     """One chat call.
 
     ``parameters`` is what is sent besides model, messages and seed. ``seed`` None sends none; 0 is a seed. ``after``
-    is the key of the call before it in a chain, where the answer depends on that. ``inputs`` are the values of the
-    prompt's slots; they are not sent, and only a simulated transport reads them.
+    is the key of the call before it in a chain, where the answer depends on that.
+
+    What follows is not sent, and is no part of the key. ``inputs`` are the values of the prompt's slots and ``prompt``
+    its name, which only a simulated transport reads. ``thinks`` marks the call for a scratchpad, and ``shared`` one
+    about the source alone, which is the same for every document of a group.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -29,6 +32,9 @@ class CallRequest:
     replicate: int = 0
     after: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
+    prompt: str = ""
+    thinks: bool = False
+    shared: bool = False
 
     @property
     def sent(self) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def test_a_held_out_split_that_is_spent_is_a_failure(
     check = named(examine(str(plan), tmp_path / "runs" / "one"), "held-out")
     assert "1 of 1 confirmatory comparisons are left" in check.words
     lock = load_lock(plan.parent / "split.lock.json", consults)
-    register_opening(lock, campaign="c" * 64, target="instruction", opening="confirm")
+    register_opening(lock, campaign="c" * 64, target="instruction", opening="confirm", purpose="test", caller="test")
     check = named(examine(str(plan), tmp_path / "runs" / "one"), "held-out")
     assert check.state == "fail"
     assert "--exploratory REASON" in check.fix

@@ -130,7 +130,7 @@ def test_pairs_break_down_by_trace_with_the_unknown_apart() -> None:
 
 
 def test_a_breakdown_by_something_else_is_refused() -> None:
-    with pytest.raises(InputError, match="key must be label, kind, trace, severity or stratum, got 'score'"):
+    with pytest.raises(InputError, match="key must be label, kind, trace, severity, stratum or cohort, got 'score'"):
         by([], "score")  # type: ignore[arg-type]  # is what is tested
 
 

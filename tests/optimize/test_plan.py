@@ -31,7 +31,14 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 def test_a_minimal_plan_has_its_defaults_in_its_hash() -> None:
     plan = parse_plan(MINIMAL, where="plan.yaml")
-    assert plan.row()["gate"] == {"rule": "lower-bound", "margin": 0.0, "coverage": 0.98}
+    assert plan.row()["gate"] == {
+        "rule": "lower-bound",
+        "margin": 0.0,
+        "coverage": 0.98,
+        "hoped_gain": None,
+        "confirm_on_accept": None,
+        "equal_budget": False,
+    }
     assert plan.hash == parse_plan(changed("gate", {"rule": "lower-bound"}), where="plan.yaml").hash
     assert plan.hash != parse_plan(changed("search.seed", 1), where="plan.yaml").hash
 
@@ -49,7 +56,8 @@ def test_a_plan_is_frozen() -> None:
         ("search.iteration", "iterations"),
         ("student.agregator", "aggregator"),
         ("student.model.endpont", "endpoint"),
-        ("guardrails.false_alarm", "false_alarm_margin"),
+        ("guardrails.false_alarm_margn", "false_alarm_margin"),
+        ("gate.confirm_on_accept.point", "points"),
         ("limits.call", "calls"),
         ("limits.reflecter", "reflector"),
         ("limits.student.token", "tokens"),
@@ -96,7 +104,7 @@ def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> N
         ("replicates", 2, r"replicates must be odd"),
         ("limits", {"reflector": {"calls": 3}}, r"limits\.reflector has no effect: kind operators makes no calls"),
         ("limits", {"student": {"wall_s": 0}}, r"limits\.student\.wall_s: .*greater than 0"),
-        ("corpus", {"bundled": "consults", "path": "x"}, r"either bundled, or path"),
+        ("corpus", {"bundled": "consults", "path": "x"}, r"give one of bundled, path"),
         ("name", "a/b", r"name: .*pattern"),
     ],
 )
@@ -138,3 +146,56 @@ def test_a_plan_with_other_models_is_checked_again() -> None:
     assert plan.with_models({"student": local}).student.model == local
     with pytest.raises(PlanError, match="exact needs a server that takes one call at a time"):
         plan.with_models({"student": ModelPlan(endpoint="http://127.0.0.1:1/v1", name="judge")})
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("gate.rule", "permutation"),
+        ("gate.margin", 0.01),
+        ("gate.confirm_on_accept", {"points": 2.0}),
+        ("gate.confirm_on_accept", {"points": 3.0}),
+        ("gate.confirm_on_accept", {"points": 2.0, "measures": ["paired"]}),
+        ("gate.confirm_on_accept", {"points": 2.0, "need": "all"}),
+        ("gate.equal_budget", True),
+        ("guardrails.false_alarm_cap", 0.2),
+        ("guardrails.false_alarm_cap", None),
+        ("guardrails.cost_ratio", 3.0),
+        ("guardrails.cost_ratio", None),
+    ],
+)
+def test_every_key_of_the_gate_is_in_the_hash(path: str, value: Any) -> None:
+    hashes = {
+        parse_plan(changed(where, given), where="plan.yaml").hash
+        for where, given in (("gate.rule", "lower-bound"), (path, value), ("gate.confirm_on_accept", {"points": 9.0}))
+    }
+    assert len(hashes) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            changed("gate.rule", "beyond-noise"),
+            r"beyond-noise reads the noise between replicates, and there is 1; give",
+        ),
+        (changed("gate", {"rule": "permutation", "margin": 0.1}), r"margin has no effect on rule permutation"),
+        (changed("gate.confirm_on_accept", {"measures": []}), r"gate\.confirm_on_accept\.measures: .*at least 1"),
+        (changed("gate.confirm_on_accept", {"measures": ["paired", "paired"]}), r"name each measure once"),
+        (changed("gate.confirm_on_accept", {"points": 0}), r"gate\.confirm_on_accept\.points: .*greater than 0"),
+        (changed("gate.confirm_on_accept", {"need": "most"}), r"gate\.confirm_on_accept\.need"),
+        (changed("guardrails.cost_ratio", 0), r"guardrails\.cost_ratio: .*greater than 0"),
+        (changed("guardrails.false_alarm_cap", 10), r"guardrails\.false_alarm_cap: .*less than or equal to 1"),
+        (
+            changed("student", {"shape": "whole-note", "model": {"simulated": {}}}) | {"gate": {"equal_budget": True}},
+            r"gate\.equal_budget: more samples at temperature 0 are the same answer again",
+        ),
+    ],
+)
+def test_a_gate_that_cannot_be_read_is_refused_with_the_plan(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        parse_plan(data, where="plan.yaml")
+
+
+def test_beyond_noise_is_accepted_with_three_replicates() -> None:
+    assert parse_plan(changed("gate.rule", "beyond-noise") | {"replicates": 3}, where="plan.yaml").replicates == 3

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lineage.errors import InputError
-from optimize.stats import bootstrap
-from optimize.stats.bootstrap import bootstrap_interval, resampled_means
+from optimize.stats import resampling
+from optimize.stats.bootstrap import bootstrap_both, bootstrap_interval, resampled_means
 from optimize.stats.grouped import group_sums, linearised_interval
+from optimize.stats.resampling import ONE_SIDED, bca_interval, bca_tails
 from optimize.stats.results import NO_PAIRS, NO_VARIATION, ONE_GROUP
 
 G, SIZE = 24, 3
@@ -57,7 +58,8 @@ def test_resamples_level_with_the_estimate_count_half_in_bca() -> None:
     groups = np.arange(16)
     means = resampled_means(group_sums(values, groups), resamples=999, rng=np.random.default_rng(6))
     assert np.mean(means == values.mean()) > 0.05
-    tails = bootstrap._bca_tails(group_sums(values, groups), means, np.array([0.025, 0.975]))
+    left_out = (values.sum() - values) / (len(values) - 1)
+    tails = bca_tails(values.mean(), means, left_out, np.array([0.025, 0.975]))
     theirs = stats.bootstrap(
         (values,),
         np.mean,
@@ -67,7 +69,7 @@ def test_resamples_level_with_the_estimate_count_half_in_bca() -> None:
     ).confidence_interval
     assert tuple(np.quantile(means, tails)) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
     below, level_with = np.mean(means < values.mean()), np.mean(means == values.mean())
-    no_skew = bootstrap._bca_tails(group_sums([-1.0, 1.0], ["a", "b"]), means - values.mean(), np.array([0.5]))
+    no_skew = bca_tails(0.0, means - values.mean(), np.array([-1.0, 1.0]), np.array([0.5]))
     assert stats.norm.ppf(no_skew[0]) / 2 == pytest.approx(stats.norm.ppf(below + level_with / 2))
 
 
@@ -99,7 +101,7 @@ def test_unequal_groups_agree_with_a_plain_loop_over_copied_pairs() -> None:
 def test_the_same_seed_gives_the_same_bytes_whatever_the_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     values, groups = equal_groups(9)
     whole = bootstrap_interval(values, groups, resamples=1000, rng=np.random.default_rng(2))
-    monkeypatch.setattr(bootstrap, "_CHUNK_ELEMENTS", 7 * G)
+    monkeypatch.setattr(resampling, "_CHUNK_ELEMENTS", 7 * G)
     assert bootstrap_interval(values, groups, resamples=1000, rng=np.random.default_rng(2)) == whole
 
 
@@ -120,8 +122,17 @@ def test_degenerate_input_is_undefined_with_a_reason(values: list[float], groups
 
 
 def test_bca_without_resamples_on_both_sides_is_undefined() -> None:
-    totals = group_sums([0.0, 1.0], ["a", "b"])
-    assert np.isnan(bootstrap._bca_tails(totals, np.full(100, 0.9), np.array([0.025, 0.975]))).all()
+    interval = bca_interval(0.5, np.full(100, 0.9), np.array([0.0, 1.0]), level=0.95)
+    assert interval.reason == ONE_SIDED
+
+
+def test_both_intervals_from_one_set_of_resamples_are_the_two_alone() -> None:
+    values, groups = equal_groups(4)
+    both = bootstrap_both(values, groups, resamples=500, rng=np.random.default_rng(3))
+    alone = bootstrap_interval(values, groups, resamples=500, rng=np.random.default_rng(3))
+    bca = bootstrap_interval(values, groups, resamples=500, rng=np.random.default_rng(3), method="bca")
+    assert (both.percentile, both.bca) == (alone, bca)
+    assert "BCa bootstrap interval by group" in str(both)
 
 
 def test_options_outside_their_range_are_refused() -> None:

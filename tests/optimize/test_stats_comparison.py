@@ -30,6 +30,7 @@ def test_a_comparison_holds_what_its_parts_compute_alone() -> None:
     # Two groups differ, +1.5 and -1: of the four patterns only +2.5 and the observed +0.5 are as large.
     assert result.sign_flip.p == 0.5
     assert result.bootstrap == bootstrap_interval(values, GROUPS, level=0.9, resamples=500, rng=rng())
+    assert result.bca == bootstrap_interval(values, GROUPS, level=0.9, resamples=500, rng=rng(), method="bca")
 
 
 def test_a_comparison_prints_itself_in_words() -> None:

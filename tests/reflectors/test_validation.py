@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reflectors import invalid_reason
 from reflectors.validation import MAX_WORDS, placeholders
 from splits import NgramIndex
+from splits.contamination import Kind, Overlap
 
 SECRET = "the patient said that her mother had died of a stroke in March"
 FORBIDDEN = NgramIndex.of([SECRET])
@@ -69,6 +70,21 @@ def test_a_run_of_words_of_accept_or_heldout_text_is_a_leak() -> None:
 
 def test_shorter_runs_are_no_leak() -> None:
     assert reason("her mother had died of a stroke yesterday in March the patient said") is None
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (("passage",), "nearly repeats a passage of accept or held-out examples"),
+        (("answer_key",), "states a fact or a changed sentence of accept or held-out examples"),
+        (("name", "name"), "gives names of accept or held-out examples"),
+        (("passage", "name"), "nearly repeats a passage; gives names of accept or held-out examples"),
+    ],
+)
+def test_what_else_was_found_of_closed_examples_makes_a_proposal_invalid(kinds: tuple[Kind, ...], said: str) -> None:
+    found = [Overlap(kind, split, ("g",), 1, 5) for kind, split in zip(kinds, ("accept", "heldout"), strict=False)]
+    assert reason("Judge with care.", overlaps=found) == said
+    assert reason("", overlaps=found) == "empty", "what is no instruction at all is called so first"
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))

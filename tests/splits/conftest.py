@@ -9,7 +9,9 @@ import pytest
 
 from lineage.ledger import Ledger
 from splits.corpus import Corpus, Example, Fact, Residual
-from splits.lock import SplitLock, commit_lock, load_lock, plan_lock
+from splits.draft import plan_lock
+from splits.lock import SplitLock
+from splits.lock_file import commit_lock, load_lock
 
 MARKER = "zq{group}marker"
 

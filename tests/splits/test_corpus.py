@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splits.corpus import Corpus, Residual
+from lineage.canonical import digest
+from splits.corpus import Corpus, Example, Fact, Residual, example_row, fact_row
 
 
 @given(data=st.data())
@@ -22,6 +24,41 @@ def test_row_order_changes_neither_hash_nor_ranks_nor_groups(data: st.DataObject
     assert shuffled.rank == corpus.rank
     assert shuffled.groups == corpus.groups
     assert list(shuffled.groups) == list(corpus.groups)
+
+
+texts = st.text(st.characters(), max_size=8)  # half surrogate pairs among them
+kept = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda part: st.lists(part, max_size=2))
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    sources = draw(st.lists(texts, min_size=1, max_size=2))
+    examples = []
+    for number in range(draw(st.integers(0, 5))):
+        rest: dict[str, Any] = {
+            "severity": draw(st.none() | texts),
+            "twin": draw(st.none() | texts),
+            "cohort": draw(st.none() | texts),
+            "meta": draw(st.dictionaries(texts, kept, max_size=2)),
+            "residual": tuple(Residual(at, "source", draw(texts)) for at in range(draw(st.integers(0, 2)))),
+        }
+        source = draw(st.sampled_from(sources))
+        examples.append(
+            Example(f"{number}{draw(texts)}", draw(texts), draw(texts), source, draw(texts), "clean", "clean", **rest)
+        )
+    facts = {
+        group: (Fact("f", group, draw(texts), (draw(texts),), "critical", True),)
+        for group in draw(st.lists(texts, max_size=2, unique=True))
+    }
+    return Corpus(tuple(examples), facts)
+
+
+@given(corpus=corpora())
+@settings(max_examples=40, deadline=None)
+def test_the_hash_is_that_of_all_rows_in_one_canonical_text(corpus: Corpus) -> None:
+    rows = [example_row(corpus.by_id[name]) for name in sorted(corpus.by_id)]
+    facts = [fact_row(fact) for group in sorted(corpus.facts) for fact in corpus.facts[group]]
+    assert corpus.hash == digest({"examples": rows, "facts": facts})
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,19 @@ def test_an_empty_or_wrong_text_is_named_by_line_and_field(field: str, value: ob
 @pytest.mark.parametrize("field", ["id", "group", "stratum", "source", "document", "label"])
 def test_a_missing_field_is_named(field: str, tmp_path: Path) -> None:
     row = {name: value for name, value in FLAWED.items() if name != field}
-    with pytest.raises(CorpusError, match=rf"corpus\.jsonl:2, field '{field}': must be a non-empty text"):
+    with pytest.raises(CorpusError, match=rf"corpus\.jsonl:2, field '{field}': must be a (non-empty )?text"):
         load(tmp_path, CLEAN, row)
+
+
+def test_a_source_may_be_empty_and_must_be_a_text(tmp_path: Path) -> None:
+    assert load(tmp_path, {**CLEAN, "source": ""}).examples[0].source == ""
+    with pytest.raises(CorpusError, match=r"corpus\.jsonl:1, field 'source': must be a text$"):
+        load(tmp_path, {**CLEAN, "source": None})
+
+
+def test_a_source_that_a_group_shares_is_held_once(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {**CLEAN, "source": "Talk \u00e9 " * 9}, {**FLAWED, "source": "Talk \u00e9 " * 9})
+    assert loaded.examples[0].source is loaded.examples[1].source
 
 
 @pytest.mark.parametrize(

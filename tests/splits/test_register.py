@@ -14,8 +14,10 @@ import pytest
 from lineage.canonical import canonical_json, digest
 from lineage.errors import SealError
 from splits.corpus import Corpus
+from splits.draft import plan_lock
 from splits.loaders import save_corpus
-from splits.lock import SplitLock, commit_lock, load_lock, plan_lock
+from splits.lock import SplitLock
+from splits.lock_file import commit_lock, load_lock
 from splits.register import Comparison, register_opening, register_path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +36,7 @@ def two(corpus: Corpus, tmp_path: Path) -> SplitLock:
 
 
 def opening(lock: SplitLock, campaign: str, name: str, target: str = "instruction") -> Comparison | None:
-    return register_opening(lock, campaign=campaign, target=target, opening=name)
+    return register_opening(lock, campaign=campaign, target=target, opening=name, purpose="to test", caller="a test")
 
 
 def test_confirmations_count_up_and_each_spends_its_share(two: SplitLock) -> None:
@@ -57,6 +59,13 @@ def test_a_baseline_spends_nothing(two: SplitLock) -> None:
     for campaign in ("a", "b", "c", "d"):
         assert opening(two, campaign, "baseline") is None
     assert opening(two, "d", "confirm") == Comparison(1, 2, 0.025)
+
+
+def test_each_row_says_what_was_opened_for_what_and_by_whom(two: SplitLock) -> None:
+    opening(two, "one", "baseline")
+    (row,) = register_path(two).read_text(encoding="utf-8").splitlines()
+    named = {name: json.loads(row)[name] for name in ("opening", "purpose", "target", "caller")}
+    assert named == {"opening": "baseline", "purpose": "to test", "target": "instruction", "caller": "a test"}
 
 
 def test_repeating_an_opening_writes_nothing(two: SplitLock) -> None:
@@ -148,14 +157,15 @@ REGISTER = """
 import sys
 from pathlib import Path
 from splits.loaders import load_corpus
-from splits.lock import load_lock
+from splits.lock_file import load_lock
 from splits.register import register_opening
 home = Path(sys.argv[1])
 lock = load_lock(home / "split.lock.json", load_corpus(home / "corpus.jsonl", facts=home / "facts.jsonl"))
 print("ready", flush=True)
 sys.stdin.readline()
 for turn in range(8):
-    print(register_opening(lock, campaign=f"{sys.argv[2]}-{turn}", target="instruction", opening="confirm").k)
+    names = {"campaign": f"{sys.argv[2]}-{turn}", "target": "instruction", "purpose": "to test", "caller": "a test"}
+    print(register_opening(lock, opening="confirm", **names).k)
 """
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from students.keyed import KeyedVerdicts, parse_verdicts
+from students.keyed import Keyed, parse_verdicts
 from students.parsing import Abstained, Unread
 
 KEYS = ("f1", "f2", "f3")
-ALL = KeyedVerdicts({"f1": True, "f2": False, "f3": True}, ())
+ALL = Keyed({"f1": True, "f2": False, "f3": True}, ())
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_nothing_is_reported_as_empty(text: str | None) -> None:
 
 @pytest.mark.parametrize("text", ["f2: no\nf1: yes", '{"f1": true, "f2": "absent"}'])
 def test_a_key_that_is_left_out_is_missing_and_nothing_else(text: str) -> None:
-    assert parse_verdicts(text, KEYS) == KeyedVerdicts({"f1": True, "f2": False}, ("f3",))
+    assert parse_verdicts(text, KEYS) == Keyed({"f1": True, "f2": False}, ("f3",))
 
 
 @pytest.mark.parametrize("text", ["ABSTAIN", "Abstain: no note", '{"f1": "yes", "f2": null}'])
@@ -111,8 +111,8 @@ def test_written_verdicts_come_back_in_any_order_and_form(data: st.DataObject, a
     if data.draw(st.booleans()):
         text = f"```json\n{text}\n```"
     found = parse_verdicts(text, asked)
-    assert isinstance(found, KeyedVerdicts)
-    assert found.present == {key: verdicts[key] for key in asked if key in given_keys}
+    assert isinstance(found, Keyed)
+    assert found.found == {key: verdicts[key] for key in asked if key in given_keys}
     assert found.missing == tuple(key for key in asked if key not in given_keys)
 
 
@@ -120,19 +120,19 @@ def test_written_verdicts_come_back_in_any_order_and_form(data: st.DataObject, a
 def test_any_text_is_read_whole_or_not_at_all(text: str, asked: list[str]) -> None:
     for wanted in (KEYS, tuple(asked)):
         found = parse_verdicts(text, wanted)
-        if isinstance(found, KeyedVerdicts):
-            assert found.present
-            assert tuple(found.present) == tuple(key for key in wanted if key in found.present)
-            assert set(found.present).isdisjoint(found.missing)
-            assert {*found.present, *found.missing} == set(wanted)
+        if isinstance(found, Keyed):
+            assert found.found
+            assert tuple(found.found) == tuple(key for key in wanted if key in found.found)
+            assert set(found.found).isdisjoint(found.missing)
+            assert {*found.found, *found.missing} == set(wanted)
 
 
 @given(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.lists(st.booleans()))
 def test_no_other_json_value_is_a_verdict(value: object) -> None:
     found = parse_verdicts(json.dumps({"f1": value}), ("f1",))
-    if isinstance(found, KeyedVerdicts):
+    if isinstance(found, Keyed):
         assert isinstance(value, bool | str)
-        assert found.present == {"f1": str(value).strip().lower() in ("true", "yes", "present")}
+        assert found.found == {"f1": str(value).strip().lower() in ("true", "yes", "present")}
 
 
 @given(

@@ -10,7 +10,8 @@ import pytest
 from lineage.records import Usage
 from splits.corpus import Example, Fact
 from students import KeyedFactChecker, PerFactChecker, ReasoningBudget, Student, WholeNoteScorer
-from students.student import Answers, Draw
+from students.answers import Answers
+from students.student import Draw
 from students.transport.base import CallRequest, CallResult
 
 PLAIN, SCRATCHPAD = ReasoningBudget(answer_tokens=64), ReasoningBudget(thinking_tokens=50, answer_tokens=64)

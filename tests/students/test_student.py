@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from lineage.errors import PlanError
 from lineage.records import Usage
 from splits.corpus import Corpus, Example
+from students.answers import unusable
 from students.parsing import Unread
-from students.student import draw_seed, instruction_of, unusable
+from students.student import draw_seed, instruction_of
 from students.transport.base import CallFailure, CallResult
 
 

@@ -1,0 +1,152 @@
+"""The file of a split lock: written once, and read back with every byte accounted for."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lineage.canonical import digest, pretty_json, sync_directory
+from lineage.errors import SplitError
+from splits.corpus import Corpus
+from splits.exclusions import Exclusion
+from splits.fingerprints import Fingerprint
+from splits.lock import FORMAT, SplitLock
+from splits.needs import checked_needs
+from splits.partition import SPLITS
+from splits.profiles import checked_stratify
+from splits.provenance import Provenance, provenance_of
+from splits.selection import Selection
+from splits.unions import Union
+from splits.verification import verify_lock
+
+
+def commit_lock(lock: SplitLock, path: Path) -> SplitLock:
+    """Write a planned lock once, with the commit of the repository that its directory lies in.
+
+    Returns:
+        The lock as it stands in the file.
+
+    Raises:
+        SplitError: there already is a lock at ``path``, also if another process has just written it; a committed split
+            is never overwritten.
+    """
+    committed = replace(lock, git=provenance_of(path.parent), path=path)
+    try:
+        _write_once(path, pretty_json(committed.row()))
+    except FileExistsError as error:
+        raise SplitError(
+            f"{path} exists; a committed split lock is never overwritten: verify it, or commit another file"
+        ) from error
+    return committed
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Give a whole, synced file its name, unless a file has that name.
+
+    Raises:
+        FileExistsError: one has.
+    """
+    if path.exists():
+        raise FileExistsError(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        os.link(name, path)  # unlike a rename, this fails where the name is taken
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links; a crash here leaves a part of a lock, which no load accepts
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        Path(name).unlink()
+    sync_directory(path.parent)
+
+
+def load_lock(path: Path, corpus: Corpus) -> SplitLock:
+    """Read a lock and check it again, field by field, against the corpus.
+
+    Raises:
+        SplitError: naming what changed: a field of the lock, a moved group, an edited example.
+    """
+    if not path.is_file():
+        raise SplitError(f"{path}: there is no split lock; write one with: holdgate split commit")
+    try:
+        text = path.read_bytes().decode("utf-8")
+        data = json.loads(text)
+        lock = replace(parse_lock(data), path=path)
+        whole, edited = lock.row(), _edited(data)
+    except SplitError as error:
+        raise SplitError(f"{path}: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        raise SplitError(f"{path}: is not a split lock ({type(error).__name__}: {error})") from error
+    if plain := sorted(edited - {"splits", "fingerprints"}):  # what was edited within these two is named by its group
+        raise SplitError(f"{path}: the lock was edited (differs in {', '.join(plain)}); restore it")
+    verify_lock(lock, corpus)
+    if whole != data or text != pretty_json(data):
+        differs = sorted({*(key for key in {*whole, *data} if whole.get(key) != data.get(key)), *edited})
+        raise SplitError(f"{path}: the lock was edited (differs in {', '.join(differs) or 'its layout'}); restore it")
+    return lock
+
+
+def parse_lock(data: Mapping[str, Any]) -> SplitLock:
+    """The lock that a JSON object states, with nothing checked but its format.
+
+    Raises:
+        SplitError: it is a lock of another format, or states what no lock may.
+        KeyError, TypeError, ValueError, AttributeError: it is no lock.
+    """
+    if data["format"] != FORMAT and str(data["format"]).startswith(FORMAT.rstrip("0123456789")):
+        raise SplitError(
+            f"is a {data['format']!r}, this version reads {FORMAT!r}: commit the split anew with the same sizes, seed "
+            "and selection (--stratify stratum draws the groups of format 1), or use the version that wrote it"
+        )
+    return SplitLock(
+        corpus_hash=data["corpus_hash"],
+        seed=data["seed"],
+        selection=Selection(**data["selection"]),
+        stratify=checked_stratify(_names(data["stratify"])),
+        needs=checked_needs(_names(data["needs"])),
+        union=Union(data["union"]["near_duplicates"], _names(data["union"]["fields"])),
+        united=tuple(_names(block) for block in data["union"]["united"]),
+        sizes={name: data["sizes"][name] for name in SPLITS},
+        splits={name: _names(data["splits"][name]) for name in SPLITS},
+        counts=data["counts"],
+        fingerprints={group: Fingerprint.parse(text) for group, text in data["fingerprints"].items()},
+        exclusions={
+            name: Exclusion(_names(entry["groups"]), _names(entry["pairs"]))
+            for name, entry in data["exclusions"].items()
+        },
+        alpha=data["alpha"],
+        comparisons=data["comparisons"],
+        created_at=data["created_at"],
+        git=None if data["git"] is None else Provenance(**data["git"]),
+    )
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise TypeError(f"must be a list of names, got {value!r}")
+    return tuple(value)
+
+
+def _edited(data: Mapping[str, Any]) -> set[str]:
+    """Fields that do not have the hash that the lock states for them; or the hashes themselves, if they were edited."""
+    own = {"field_hashes", "lock_hash"}
+    stated, hashes = data["field_hashes"], {name: digest(value) for name, value in data.items() if name not in own}
+    found = {name for name in {*hashes, *stated} if hashes.get(name) != stated.get(name)}
+    content = {name: value for name, value in data.items() if name != "lock_hash"}
+    if data["lock_hash"] == digest({**content, "field_hashes": hashes}):
+        return {"field_hashes"} if found else set()
+    return found or {"lock_hash"}

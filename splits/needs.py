@@ -1,0 +1,127 @@
+"""What the objective needs of every split, and which numbers of groups would give it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from lineage.errors import SplitError
+from splits.corpus import Example
+from splits.partition import SPLITS
+
+NEEDS: Final[Mapping[str, tuple[str, Callable[[Example], bool]]]] = {
+    "clean": ("a clean example", lambda example: example.label == "clean"),
+    "omission": (
+        "an omission with a clean twin",
+        lambda example: example.label == "omission" and example.twin is not None,
+    ),
+    "commission": (
+        "a commission with a clean twin",
+        lambda example: example.label == "commission" and example.twin is not None,
+    ),
+}
+"""Kinds of example that an objective may need in every split, in words and as a test of an example."""
+
+OBJECTIVE: Final = ("clean", "omission")
+"""What paired discrimination on omissions needs; a corpus of labels alone has no pairs, and its splits need less."""
+
+TRIES: Final = 40
+"""Most partitions that are drawn in search of sizes that would do."""
+
+Draw = Callable[[Mapping[str, int]], Mapping[str, Sequence[str]]]
+Selected = Mapping[str, Sequence[Example]]
+
+
+def checked_needs(names: Sequence[str]) -> tuple[str, ...]:
+    """Needs in one order.
+
+    Raises:
+        SplitError: a name is none of ``NEEDS``.
+    """
+    for name in names:
+        if name not in NEEDS:
+            raise SplitError(f"needs must name some of {', '.join(NEEDS)}, got {name!r}")
+    return tuple(name for name in NEEDS if name in names)
+
+
+def lacking(splits: Mapping[str, Sequence[str]], selected: Selected, needs: Sequence[str]) -> tuple[str, str] | None:
+    """The first split that lacks a kind of example, and what it lacks; None where none does."""
+    for name in SPLITS:
+        for need in needs:
+            if not any(NEEDS[need][1](example) for group in splits[name] for example in selected[group]):
+                return name, need
+    return None
+
+
+def check_needs(
+    splits: Mapping[str, Sequence[str]],
+    selected: Selected,
+    needs: Sequence[str],
+    *,
+    draw: Draw,
+    select: Callable[[int], Selected] | None = None,
+) -> None:
+    """Refuse splits that lack what the objective needs, and say which numbers of groups would do.
+
+    Args:
+        splits: groups of each split.
+        selected: examples of each group.
+        needs: what every split needs.
+        draw: draws splits of other sizes, with the same seed.
+        select: the examples of a selection of more groups, where not all are selected.
+
+    Raises:
+        SplitError: a split lacks one of them.
+    """
+    if (found := lacking(splits, selected, needs)) is None:
+        return
+    name, need = found
+    words = NEEDS[need][0]
+    holders = _holding(selected, need)
+    said = (
+        f"{name}: lacks {words} among its {len(splits[name])} groups ({len(holders)} groups of the selection hold one)"
+    )
+    if len(holders) < len(SPLITS):
+        more = None if select is None else next(_selections(len(selected), select, need), None)
+        raise SplitError(
+            f"{said}; each of {len(SPLITS)} splits needs a group that does, so that no sizes would do: "
+            + ("use a corpus that has more of them" if more is None else f"a selection of {more} groups would")
+        )
+    for sizes in _larger({split: len(splits[split]) for split in SPLITS}, name, len(selected) - len(holders) + 1):
+        if lacking(draw(sizes), selected, needs) is None:
+            raise SplitError(
+                f"{said}; {sizes[name]} groups would do with this seed: sizes {','.join(map(str, sizes.values()))}; "
+                "or stratify by kinds"
+            )
+    raise SplitError(f"{said}; give it more groups, or stratify by kinds")
+
+
+def _holding(selected: Selected, need: str) -> list[str]:
+    return [group for group, examples in selected.items() if any(map(NEEDS[need][1], examples))]
+
+
+def _larger(sizes: Mapping[str, int], name: str, certain: int) -> Iterator[dict[str, int]]:
+    """Larger sizes for a split, the others giving in proportion, up to the size that cannot fail.
+
+    ``certain`` groups hold the kind whichever they are, as fewer lack it.
+    """
+    total = sum(sizes.values())
+    others = [other for other in SPLITS if other != name]
+    most = min(max(certain, sizes[name] + 1), total - len(others))
+    steps = range(sizes[name] + 1, most + 1)
+    for size in steps if len(steps) <= TRIES else [steps[at * (len(steps) - 1) // (TRIES - 1)] for at in range(TRIES)]:
+        rest, weight = total - size, sum(sizes[other] for other in others)
+        first = min(max(round(sizes[others[0]] * rest / weight), 1), rest - 1)
+        yield {split: {name: size, others[0]: first, others[1]: rest - first}[split] for split in SPLITS}
+
+
+def _selections(count: int, select: Callable[[int], Selected], need: str) -> Iterator[int]:
+    """Larger selections with enough groups that hold a kind, the first of them in steps of a tenth."""
+    while count:
+        count += max(1, count // 10)
+        try:
+            found = select(count)
+        except SplitError:
+            return
+        if len(_holding(found, need)) >= len(SPLITS):
+            yield count
