@@ -65,8 +65,14 @@ class GroupSums:
 
     @property
     def mean(self) -> float:
-        """Mean over pairs, the ratio of sums; NaN without pairs."""
-        return float(self.sums.sum() / self.sizes.sum()) if self.n_groups else math.nan
+        """Mean over pairs, the ratio of sums, exactly 0 within rounding; NaN without pairs.
+
+        Differences that cancel, such as thirds over three replicates, would otherwise leave a tiny gain or loss.
+        """
+        if not self.n_groups:
+            return math.nan
+        total = float(self.sums.sum())
+        return 0.0 if abs(total) <= self.tolerance else total / float(self.sizes.sum())
 
     @property
     def residuals(self) -> Floats:

@@ -117,3 +117,9 @@ def test_a_missing_label_is_refused() -> None:
 def test_a_level_in_per_cent_is_refused() -> None:
     with pytest.raises(InputError, match=r"use 0\.95$"):
         linearised_interval([0.0, 1.0], ["a", "b"], level=95)
+
+
+def test_differences_that_cancel_have_a_mean_of_exactly_zero() -> None:
+    thirds = [1 / 3, 1 / 3, -2 / 3, 1.0, -1 / 3, -1 / 3, -1 / 3]
+    assert sum(thirds) != 0.0
+    assert grouped_mean(thirds, list("aabbccd")).value == 0.0

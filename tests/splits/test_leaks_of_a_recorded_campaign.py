@@ -81,7 +81,8 @@ class QuotingJudge:
         said = "\n".join(message["content"] for message in body["messages"])
         self.asked.append(said)
         if body["model"] == "writer":
-            return f"Read the note with care, against the transcript. Point {len(self.asked)} of the search."
+            words = f"Read the note with care, and then the transcript. Think {len(self.asked)} times."
+            return f"<instruction>\n{words}\n</instruction>"
         document = re.search(r"PLAN\nThe (\S+) document .*", said)
         assert document is not None
         if mute in document[0]:
