@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -16,6 +16,8 @@ from optimize.equal_budget import no_equal_budget
 from optimize.gate_plan import GatePlan, GuardrailsPlan
 from optimize.model_plan import OPERATIONAL, ModelPlan, Section
 from optimize.student_plan import BudgetPlan, StudentPlan
+
+Parsed = TypeVar("Parsed", bound=Section)
 
 
 class SplitsPlan(Section):
@@ -171,14 +173,29 @@ def parse_plan(data: Any, *, where: str) -> Plan:
     Raises:
         PlanError: naming the place, the rule, and the near name of a misspelt key.
     """
+    return parse_section(data, Plan, where=where, schema="holdgate plan --schema")
+
+
+def parse_section(data: Any, model: type[Parsed], *, where: str, schema: str) -> Parsed:
+    """Check a plan of some kind.
+
+    Args:
+        data: what was read.
+        model: what it is to be.
+        where: its place, for messages.
+        schema: the command that prints its schema.
+
+    Raises:
+        PlanError: naming the place, the rule, and the near name of a misspelt key.
+    """
     if not isinstance(data, Mapping):
-        raise PlanError(f"{where}: a plan is one mapping; see holdgate plan --schema")
-    for path, key, near in _unknown_keys(data, Plan):
+        raise PlanError(f"{where}: a plan is one mapping; see {schema}")
+    for path, key, near in _unknown_keys(data, model):
         place = ".".join((*path, key))
-        hint = f"did you mean {near!r}?" if near else "see holdgate plan --schema"
+        hint = f"did you mean {near!r}?" if near else f"see {schema}"
         raise PlanError(f"{where}: unknown key {place!r}; {hint}")
     try:
-        return Plan.model_validate(dict(data))
+        return model.model_validate(dict(data))
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(str(part) for part in issue['loc']) or 'plan'}: "
@@ -202,9 +219,13 @@ def _unknown_keys(
         inner = _section(model.model_fields[key].annotation)
         if inner is not None and isinstance(value, Mapping):
             yield from _unknown_keys(value, inner, (*path, key))
+        elif inner is not None and isinstance(value, list):
+            for place, item in enumerate(value):
+                if isinstance(item, Mapping):
+                    yield from _unknown_keys(item, inner, (*path, key, str(place)))
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:
-    """The plan section that an annotation stands for, if it is one or an optional one."""
-    options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    """The plan section that an annotation stands for, if it is one, an optional one or a list of them."""
+    options = get_args(annotation) if get_origin(annotation) in (Union, UnionType, list) else (annotation,)
     return next((option for option in options if isinstance(option, type) and issubclass(option, BaseModel)), None)

@@ -60,6 +60,8 @@ class Question:
             own = [inputs["instruction"], *(text for _, text in shape.sections), self.derived]
             asked = "\n".join(message["content"] for message in messages)
             check_blind(asked, {example.id: example.document}, source="\n".join([example.source, *own]))
+        if not sent.seeded:
+            draw = replace(draw, seed=None, group_seed=None)
         return draw.request(messages, parameters, inputs, prompt=shape.name, thinks=self.thinks, shared=self.shared)
 
 

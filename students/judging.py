@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -29,10 +29,27 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Lister:
+    """The way to another model, which answers the calls about the source alone: with it only the checker is swapped.
+
+    Args:
+        calls: the way to it.
+        prompt_cache: how its server's prompt cache is used.
+    """
+
+    calls: Calls
+    prompt_cache: PromptCache = "unset"
+
+
+@dataclass(frozen=True, slots=True)
 class _Sitting:
-    """What was asked so far in a longer chain of calls, and the answers about its source alone, by key."""
+    """What was asked so far in a longer chain of calls, and the answers about its source alone, by key.
+
+    ``listed`` is what another model was asked about the source.
+    """
 
     asked: list[CallRequest] = field(default_factory=list)
+    listed: list[CallRequest] = field(default_factory=list)
     shared: dict[str, CallResult] = field(default_factory=dict)
 
 
@@ -44,6 +61,7 @@ class Bench:
         run_seed: first part of every seed (see :func:`~students.student.draw_seed`).
         campaign: whom calls are charged to.
         progress: called after each judgement.
+        lister: where another model answers the calls about the source alone, the way to it.
     """
 
     def __init__(
@@ -53,15 +71,17 @@ class Bench:
         run_seed: int,
         campaign: str,
         progress: Callable[[Progress], None] | None = None,
+        lister: Lister | None = None,
     ) -> None:
-        self.calls = calls
+        self.calls, self.lister = calls, lister
         self._run_seed, self._campaign = run_seed, campaign
         self._progress = progress
         self._runner = asyncio.Runner()
 
     def close(self) -> None:
         """Release connections and the event loop."""
-        self.run(self.calls.transport.aclose())
+        for calls in self._ways:
+            self.run(calls.transport.aclose())
         self._runner.close()
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -94,27 +114,10 @@ class Bench:
         ]
         return self.run(self._judge_all(student, corpus, work, phase))
 
-    def _cached_prompts(
-        self, chain: Sequence[CallRequest], history: Sequence[CallRequest], prompt_cache: PromptCache
-    ) -> tuple[CallRequest, ...]:
-        """The chain with llama.cpp's prompt-cache parameter.
-
-        ``exact`` reads the first prompt of a group's chain afresh and lets every later one reuse what it shares with
-        the prompts before: on one slot and in sequence, answers then depend on the group's chain alone, and not on
-        what the server did before. Each call names the one it comes after, which makes that part of its cache key.
-        """
-        made: list[CallRequest] = []
-        last = history[-1].key(self.calls.transport.identity) if history else None
-        for request in chain:
-            reuse = prompt_cache == "on" or (prompt_cache == "exact" and last is not None)
-            request = replace(
-                request,
-                parameters={**request.parameters, "cache_prompt": reuse},
-                after=last if prompt_cache == "exact" else None,
-            )
-            last = request.key(self.calls.transport.identity)
-            made.append(request)
-        return tuple(made)
+    @property
+    def _ways(self) -> tuple[Calls, ...]:
+        """The ways to all models that are called."""
+        return (self.calls,) if self.lister is None else (self.calls, self.lister.calls)
 
     async def _judge_all(
         self, student: Student, corpus: Corpus, work: Sequence[tuple[Example, Candidate, int]], phase: str
@@ -126,10 +129,11 @@ class Bench:
             tags = Tags(self._campaign, "student", phase, candidate.id)
             done.append(await self._judgement(student, settings, corpus, candidate, example, replicate, tags, sitting))
             if self._progress is not None:
-                self._progress(Progress(len(done), len(work), self.calls.paid, self.calls.found))
+                paid, found = (sum(getattr(calls, name) for calls in self._ways) for name in ("paid", "found"))
+                self._progress(Progress(len(done), len(work), paid, found))
 
         try:
-            if self.calls.transport.serial:
+            if any(calls.transport.serial for calls in self._ways):
                 sittings: dict[tuple[int, str, str], _Sitting] = {}
                 for example, candidate, replicate in sorted(work, key=_serial_order):
                     sitting = sittings.setdefault((replicate, candidate.id, example.group), _Sitting())
@@ -148,7 +152,8 @@ class Bench:
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from errors
         finally:
-            await self.calls.finish()
+            for calls in self._ways:
+                await calls.finish()
         return tuple(sorted(done, key=lambda judgement: judgement.key))
 
     async def _answers(
@@ -159,12 +164,16 @@ class Bench:
         What the sitting knows about its source is not asked again: with an exact prompt cache it would be another call,
         as it comes after others.
         """
-        keys = [request.key(self.calls.transport.identity) if request.shared else "" for request in stage]
+        calls, history = self.calls, sitting.asked
+        if self.lister is not None and stage[0].shared:
+            calls, prompt_cache, history = self.lister.calls, self.lister.prompt_cache, sitting.listed
+        identity = calls.transport.identity
+        keys = [request.key(identity) if request.shared else "" for request in stage]
         known = {key: sitting.shared[key] for key in keys if key in sitting.shared}
         asked = [request for key, request in zip(keys, stage, strict=True) if key not in known]
-        chain = tuple(asked) if prompt_cache == "unset" else self._cached_prompts(asked, sitting.asked, prompt_cache)
-        came = iter(await self.calls.run(chain, tags, history=sitting.asked) if chain else ())
-        sitting.asked.extend(chain)
+        chain = tuple(asked) if prompt_cache == "unset" else _cached_prompts(asked, history, prompt_cache, identity)
+        came = iter(await calls.run(chain, tags, history=history) if chain else ())
+        history.extend(chain)
         answers: list[CallResult | CallFailure] = []
         for key in keys:
             answer = known[key] if key in known else next(came)
@@ -192,7 +201,7 @@ class Bench:
         sent = student.sending
         for sample, seed in enumerate(seeds):
             group_seed = group_draw_seed(self._run_seed, example.group)
-            draw = Draw(seed, sample, replicate, group_seed) if sent.seeded else Draw(None, sample, replicate)
+            draw = Draw(seed if sent.seeded else None, sample, replicate, group_seed)
             some: list[CallResult | CallFailure] = []
             stage = student.chain(example, facts, candidate.texts, draw)
             while stage:
@@ -231,6 +240,32 @@ class Bench:
             latency_s=round(sum(result.latency_s for result in results if not result.cached), 6),
             paid=sum(not result.cached for result in results),
         )
+
+
+def _cached_prompts(
+    chain: Sequence[CallRequest],
+    history: Sequence[CallRequest],
+    prompt_cache: PromptCache,
+    identity: Mapping[str, Any],
+) -> tuple[CallRequest, ...]:
+    """The chain with llama.cpp's prompt-cache parameter.
+
+    ``exact`` reads the first prompt of a group's chain afresh and lets every later one reuse what it shares with the
+    prompts before: on one slot and in sequence, answers then depend on the group's chain alone, and not on what the
+    server did before. Each call names the one it comes after, which makes that part of its cache key.
+    """
+    made: list[CallRequest] = []
+    last = history[-1].key(identity) if history else None
+    for request in chain:
+        reuse = prompt_cache == "on" or (prompt_cache == "exact" and last is not None)
+        request = replace(
+            request,
+            parameters={**request.parameters, "cache_prompt": reuse},
+            after=last if prompt_cache == "exact" else None,
+        )
+        last = request.key(identity)
+        made.append(request)
+    return tuple(made)
 
 
 def _used(

@@ -17,17 +17,18 @@ PROMPTS: Final = Path(__file__).parent / "prompts"
 INSTRUCTION: Final = "instruction"
 """Name of the evolving block."""
 
-_SECTION = re.compile(r"^## (system|user|think|answer)$", re.MULTILINE)
+_SECTION = re.compile(r"^## (system|user|cue|think|answer)$", re.MULTILINE)
 _PLAIN: Final = ["system", "user"]
 _THINKING: Final = ["system", "user", "think", "answer"]
+_BOTH: Final = ["system", "user", "cue", "think", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptShape:
     """Messages with named slots, read from a prompt file with one ``## system`` and one ``## user`` section.
 
-    A shape with a scratchpad also has ``## think``, which asks for it, and ``## answer``, which holds the contract;
-    such a shape serves without a scratchpad too, with the contract at the end, unless there is a file for each.
+    A shape with a scratchpad also has ``## think``, which asks for it, and ``## answer``, which holds the contract. One
+    with ``## cue`` serves without a scratchpad too: the contract then ends the first message, and the cue the second.
     What repeats stands first: judgements of one document begin with the same bytes. ``slots`` are the names that
     :meth:`messages` must be given, ``instruction`` among them; ``hash`` is the SHA-256 of the file.
     """
@@ -52,10 +53,10 @@ class PromptShape:
         parts = _SECTION.split(text)[1:]
         sections = tuple((role, body.strip()) for role, body in zip(parts[::2], parts[1::2], strict=True))
         shape = cls(name, sections, digest_bytes(text.encode("utf-8")))
-        if [role for role, _ in sections] not in (_PLAIN, _THINKING) or INSTRUCTION not in shape.slots:
+        if [role for role, _ in sections] not in (_PLAIN, _THINKING, _BOTH) or INSTRUCTION not in shape.slots:
             raise PlanError(
                 f"{path}: a shape has one ## system and one ## user section, perhaps ## think and ## answer after "
-                "them, and the slot $instruction"
+                "them and ## cue before these, and the slot $instruction"
             )
         return shape
 
@@ -77,8 +78,13 @@ class PromptShape:
     def plain(self, values: Mapping[str, str]) -> tuple[dict[str, str], ...]:
         """The messages that ask for the answer at once."""
         system, user = self.messages(values)
-        contract = dict(self.sections).get("answer")
-        return system, user if contract is None else {**user, "content": f"{user['content']}\n\n{contract}"}
+        sections = dict(self.sections)
+        if "cue" not in sections:
+            return system, user
+        return (
+            {**system, "content": f"{system['content']}\n{sections['answer']}"},
+            {**user, "content": f"{user['content']}\n\n{sections['cue']}"},
+        )
 
     def think(self, values: Mapping[str, str], *, tokens: int) -> tuple[dict[str, str], ...]:
         """The messages that ask for a scratchpad of at most so many tokens."""

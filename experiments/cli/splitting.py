@@ -204,7 +204,7 @@ def _exclusions(groups: Sequence[Path], pairs: Sequence[Path]) -> dict[str, Excl
 
 def _print(console: Console, data: Mapping[str, Any], *, title: str, balanced: Sequence[Balance] = ()) -> None:
     """A lock as tables: examples by split, groups by feature where they are known, and the groups themselves."""
-    splits, counts = data["splits"], data["counts"]
+    splits, counts = {name: data["splits"][name] for name in SPLITS}, data["counts"]
     table = Table(title=title, title_justify="left")
     for column in ("", *splits):
         table.add_column(column, justify="right" if column else "left")

@@ -13,6 +13,7 @@ from splits.corpus import Example, Fact
 from students.answers import Reading
 from students.blocks import block_texts
 from students.budget import ReasoningBudget
+from students.capabilities import Capabilities
 from students.dialogue import Dialogue, of_the_source, taken
 from students.flag_rules import FlagRule
 from students.keyed_questions import keys_of
@@ -53,6 +54,8 @@ class FactPipeline(PromptedStudent):
         max_facts: facts that are asked for or kept.
         list_tokens: cap of the list in tokens.
         block: which prompt's instruction evolves.
+        lister: identity of the model that lists and audits the facts, where that is another than the checker's.
+        lister_capabilities: what that model accepts.
         model: identity of the model, part of the hash.
         budget: reasoning budget, and the cap of the answers about all facts.
         temperature: sampling temperature; None sends none.
@@ -75,6 +78,8 @@ class FactPipeline(PromptedStudent):
     max_facts: int | None = 25
     list_tokens: int = 1024
     block: str = "check"
+    lister: Mapping[str, Any] | None = None
+    lister_capabilities: Capabilities = field(default_factory=Capabilities)
     budget: ReasoningBudget = field(default_factory=lambda: ReasoningBudget(answer_tokens=512))
     temperature: float | None = 0.0
     prompts: Mapping[str, Prompt] = field(init=False)
@@ -90,6 +95,8 @@ class FactPipeline(PromptedStudent):
             raise PlanError(f"facts_from must be source or corpus, got {self.facts_from!r}")
         if self.facts_from == "corpus" and self.audit:
             raise PlanError("audit has no effect on facts_from: corpus; remove it")
+        if self.facts_from == "corpus" and self.lister is not None:
+            raise PlanError("lister has no effect on facts_from: corpus, where nothing is listed; remove it")
         if self.max_facts is None and self.facts_from == "source":
             raise PlanError("max_facts must say how many facts are asked for")
         if self.max_facts is not None and self.max_facts < 1:
@@ -145,11 +152,11 @@ class FactPipeline(PromptedStudent):
 
     def _prompts(self) -> dict[str, Prompt]:
         texts = block_texts("pipeline", self.blocks, self.block, files=self._files)
+        able = self.capabilities if self.lister is None else self.lister_capabilities
         sending = Sending.of(self.budget, self.capabilities, temperature=self.temperature)
-        listing = Sending.of(
-            replace(self.budget, answer_tokens=self.list_tokens), self.capabilities, temperature=self.temperature
-        )
-        sent = {block: listing if block == "facts" else sending for block in self.blocks}
+        auditing = Sending.of(self.budget, able, temperature=self.temperature)
+        listing = Sending.of(replace(self.budget, answer_tokens=self.list_tokens), able, temperature=self.temperature)
+        sent = {block: {"facts": listing, "audit": auditing}.get(block, sending) for block in self.blocks}
         if "facts" in sent:
             sent["check"] = replace(sending, others={"pipeline-facts": listing.answer})
         return {
@@ -169,6 +176,7 @@ class FactPipeline(PromptedStudent):
             "max_facts": self.max_facts,
             "block": self.block,
             "prompts": {block: prompt.row() for block, prompt in self.prompts.items()},
+            **({} if self.lister is None else {"lister": dict(self.lister)}),
         }
 
     def calls_at_most(self, facts: int) -> CallsAtMost:

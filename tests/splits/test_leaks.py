@@ -289,6 +289,7 @@ NOT_TRIED: Mapping[str, str] = {
     "splits.load_hub_dataset": "asks a hub of data sets, and knows no campaign",
     "lineage.mirror": "writes to MLflow's store, which is looked through below",
     "students.known_capabilities": "reads a table of models",
+    "students.transport.price_of": "reads a table of prices",
     "students.local": "fetches models and starts servers",
     "optimize.simulation": "draws judges of its own",
     "optimize.power": "works on counts",

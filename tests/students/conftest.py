@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,34 +11,10 @@ import pytest
 from lineage.records import Candidate, Judgement
 from splits.corpus import Corpus, Example, Fact
 from students import Bench, Student
+from students.testing import ScriptedTransport
 from students.transport import CallCache, CallRequest, CallResult, Calls, Limits, Retry, Spend
 
-IDENTITY = {"scripted": True}
 SEED = Candidate({"instruction": "Judge."}, "seed")
-
-
-class Scripted:
-    """A transport in memory that answers by a function and remembers what it was asked."""
-
-    simulated = False
-    identity = IDENTITY
-
-    def __init__(self, answer: Callable[[CallRequest], CallResult], *, serial: bool) -> None:
-        self.serial = serial
-        self.asked: list[CallRequest] = []
-        self.primed: list[CallRequest] = []
-        self._answer = answer
-
-    async def complete(self, request: CallRequest) -> CallResult:
-        self.asked.append(request)
-        await asyncio.sleep(0)
-        return self._answer(request)
-
-    async def prime(self, request: CallRequest) -> None:
-        self.primed.append(request)
-
-    async def aclose(self) -> None:
-        pass
 
 
 @dataclass(frozen=True)
@@ -83,7 +58,7 @@ def sit(tmp_path: Path) -> Callable[..., Sitting]:
         serial: bool = False,
         candidates: Sequence[Candidate] = (SEED,),
     ) -> Sitting:
-        transport = Scripted(answer, serial=serial)
+        transport = ScriptedTransport(answer, serial=serial)
         with CallCache(tmp_path / f"{cache}.sqlite") as kept:
             calls = Calls(transport, cache=kept, spend=Spend(Limits()), retry=Retry(tries=2, wait_s=0.001))
             bench = Bench(calls, run_seed=0, campaign="c")

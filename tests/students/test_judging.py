@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from lineage.records import Candidate, Judgement, Usage, stable
 from splits.corpus import Corpus, Example, Fact
 from students import Bench, PerFactChecker, Progress, Student, WholeNoteScorer, student_hash
 from students.student import draw_seed
+from students.testing import ScriptedTransport
 from students.transport import CallCache, CallRequest, CallResult, Calls, Limits, Retry, Spend
 
 SCORER = WholeNoteScorer(model={"name": "m"})
@@ -41,30 +41,6 @@ def corpus(groups: int = 3) -> Corpus:
     return Corpus(tuple(examples), facts)
 
 
-class Scripted:
-    """A transport in memory that answers by a function and remembers what it was asked."""
-
-    simulated = False
-
-    def __init__(self, answer: Callable[[CallRequest], CallResult], *, serial: bool = False) -> None:
-        self.identity = {"scripted": True}
-        self.serial = serial
-        self.asked: list[CallRequest] = []
-        self.primed: list[CallRequest] = []
-        self._answer = answer
-
-    async def complete(self, request: CallRequest) -> CallResult:
-        self.asked.append(request)
-        await asyncio.sleep(0)
-        return self._answer(request)
-
-    async def prime(self, request: CallRequest) -> None:
-        self.primed.append(request)
-
-    async def aclose(self) -> None:
-        pass
-
-
 def scored(request: CallRequest) -> CallResult:
     """A score that depends on the seed, so that it differs by sample and example."""
     return CallResult(f"Score: {(request.seed or 0) % 11}", "stop", Usage(calls=1, prompt_tokens=5), latency_s=0.5)
@@ -77,7 +53,7 @@ def said_yes(request: CallRequest) -> CallResult:
 
 @contextmanager
 def bench(
-    transport: Scripted, path: Path, *, run_seed: int = 0, progress: Callable[[Progress], None] | None = None
+    transport: ScriptedTransport, path: Path, *, run_seed: int = 0, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Bench]:
     with CallCache(path / "calls.sqlite") as cache:
         retry = Retry(tries=2, wait_s=0.001)
@@ -90,7 +66,7 @@ def bench(
 
 
 def judged(
-    transport: Scripted,
+    transport: ScriptedTransport,
     path: Path,
     student: Student,
     of: Corpus,
@@ -102,7 +78,7 @@ def judged(
 
 
 def test_there_is_one_judgement_an_example_candidate_and_replicate_in_order_of_keys(tmp_path: Path) -> None:
-    found = judged(Scripted(scored), tmp_path, SCORER, corpus(), (SEED, OTHER), replicates=(0, 1))
+    found = judged(ScriptedTransport(scored), tmp_path, SCORER, corpus(), (SEED, OTHER), replicates=(0, 1))
     expected = sorted(itertools.product(sorted(corpus().by_id), (SEED.id, OTHER.id), (0, 1), (0,)))
     assert [judgement.key for judgement in found] == expected
     assert {judgement.student for judgement in found} == {student_hash(SCORER)}
@@ -111,14 +87,14 @@ def test_there_is_one_judgement_an_example_candidate_and_replicate_in_order_of_k
 def test_row_order_never_changes_a_judgement(tmp_path: Path) -> None:
     whole = corpus()
     turned = Corpus(tuple(reversed(whole.examples)), whole.facts)
-    one = judged(Scripted(scored), tmp_path / "1", SCORER, whole)
-    two = judged(Scripted(scored), tmp_path / "2", SCORER, turned)
+    one = judged(ScriptedTransport(scored), tmp_path / "1", SCORER, whole)
+    two = judged(ScriptedTransport(scored), tmp_path / "2", SCORER, turned)
     assert [stable(judgement.row()) for judgement in one] == [stable(judgement.row()) for judgement in two]
 
 
 def test_a_part_of_the_corpus_is_judged_as_in_the_whole_and_paid_once(tmp_path: Path) -> None:
     whole = corpus()
-    transport = Scripted(scored)
+    transport = ScriptedTransport(scored)
     some = judged(transport, tmp_path, SCORER, whole.part(whole.examples[4:6]))
     paid = len(transport.asked)
     every = {judgement.key: judgement for judgement in judged(transport, tmp_path, SCORER, whole)}
@@ -127,7 +103,7 @@ def test_a_part_of_the_corpus_is_judged_as_in_the_whole_and_paid_once(tmp_path: 
 
 
 def test_seeds_follow_the_arithmetic_and_the_first_is_recorded(tmp_path: Path) -> None:
-    transport = Scripted(scored)
+    transport = ScriptedTransport(scored)
     with bench(transport, tmp_path, run_seed=4) as made:
         found = made.judge(replace(SCORER, samples=3), corpus(), (SEED,), phase="test")
     assert {request.seed for request in transport.asked} == {draw_seed(4, n, s) for n in range(9) for s in range(3)}
@@ -135,7 +111,7 @@ def test_seeds_follow_the_arithmetic_and_the_first_is_recorded(tmp_path: Path) -
 
 
 def test_seed_zero_is_asked_for_and_recorded(tmp_path: Path) -> None:
-    transport = Scripted(scored)
+    transport = ScriptedTransport(scored)
     found = judged(transport, tmp_path, SCORER, corpus(1))
     assert transport.asked[0].sent["seed"] == 0
     assert found[0].seed == 0
@@ -143,7 +119,7 @@ def test_seed_zero_is_asked_for_and_recorded(tmp_path: Path) -> None:
 
 def test_samples_are_averaged_as_exact_fractions(tmp_path: Path) -> None:
     scores = iter([1, 1, 2])
-    transport = Scripted(lambda request: CallResult(f"{next(scores) / 10 + 0.1:.1f}", "stop", Usage(calls=1)))
+    transport = ScriptedTransport(lambda request: CallResult(f"{next(scores) / 10 + 0.1:.1f}", "stop", Usage(calls=1)))
     one = corpus(1)
     (found,) = judged(transport, tmp_path, replace(SCORER, samples=3), one.part(one.examples[:1]))
     assert found.score == float(Fraction(7, 30)) != 0.7 / 3
@@ -151,7 +127,7 @@ def test_samples_are_averaged_as_exact_fractions(tmp_path: Path) -> None:
 
 
 def test_equal_samples_average_to_themselves(tmp_path: Path) -> None:
-    transport = Scripted(lambda request: CallResult("0.1", "stop", Usage(calls=1)))
+    transport = ScriptedTransport(lambda request: CallResult("0.1", "stop", Usage(calls=1)))
     found = judged(transport, tmp_path, replace(SCORER, samples=7), corpus(1))
     assert {judgement.score for judgement in found} == {0.1}
 
@@ -160,7 +136,7 @@ def test_one_unread_sample_fails_the_judgement_and_keeps_what_was_said(tmp_path:
     def answer(request: CallRequest) -> CallResult:
         return CallResult("Score: 4" if request.sample else "4 or 5", "stop", Usage(calls=1))
 
-    found = judged(Scripted(answer), tmp_path, replace(SCORER, samples=2), corpus(1))
+    found = judged(ScriptedTransport(answer), tmp_path, replace(SCORER, samples=2), corpus(1))
     assert {(judgement.status, judgement.score) for judgement in found} == {("failed", None)}
     assert found[0].reason == "unparseable: 4 or 5"
     assert found[0].raw == ("4 or 5", "Score: 4")
@@ -170,7 +146,7 @@ def test_a_judgement_records_what_was_sent_used_and_answered(tmp_path: Path) -> 
     def answer(request: CallRequest) -> CallResult:
         return CallResult("Score: 0", "stop", Usage(1, 10, 2, 1, 4, 0.25), version="m-2026", latency_s=0.5)
 
-    found = judged(Scripted(answer), tmp_path, replace(SCORER, samples=2), corpus(1))[0]
+    found = judged(ScriptedTransport(answer), tmp_path, replace(SCORER, samples=2), corpus(1))[0]
     assert found.score == 0.0
     assert found.usage == Usage(2, 20, 4, 2, 8, 0.5)
     assert found.finish == ("stop", "stop")
@@ -183,7 +159,7 @@ def test_a_judgement_records_what_was_sent_used_and_answered(tmp_path: Path) -> 
 
 
 def test_a_replay_differs_in_nothing_but_what_is_volatile(tmp_path: Path) -> None:
-    transport = Scripted(said_yes)
+    transport = ScriptedTransport(said_yes)
     first = judged(transport, tmp_path, CHECKER, corpus())
     asked = len(transport.asked)
     second = judged(transport, tmp_path, CHECKER, corpus())
@@ -194,7 +170,7 @@ def test_a_replay_differs_in_nothing_but_what_is_volatile(tmp_path: Path) -> Non
 
 
 def test_replicates_are_paid_separately_though_seeds_are_equal(tmp_path: Path) -> None:
-    transport = Scripted(scored)
+    transport = ScriptedTransport(scored)
     judged(transport, tmp_path, SCORER, corpus(1), replicates=(0, 1))
     assert sorted(request.replicate for request in transport.asked) == [0, 0, 0, 1, 1, 1]
     assert len({request.seed for request in transport.asked}) == 3
@@ -202,7 +178,7 @@ def test_replicates_are_paid_separately_though_seeds_are_equal(tmp_path: Path) -
 
 def test_progress_counts_judgements_and_calls(tmp_path: Path) -> None:
     seen: list[Progress] = []
-    transport = Scripted(scored)
+    transport = ScriptedTransport(scored)
     for _ in range(2):
         with bench(transport, tmp_path, progress=seen.append) as made:
             made.judge(SCORER, corpus(1), (SEED,), phase="test")
@@ -217,7 +193,7 @@ def test_an_error_reaches_the_caller_as_itself(tmp_path: Path) -> None:
 
     for serial in (False, True):
         with pytest.raises(CallError, match="no such parameter"):
-            judged(Scripted(answer, serial=serial), tmp_path, SCORER, corpus())
+            judged(ScriptedTransport(answer, serial=serial), tmp_path, SCORER, corpus())
 
 
 def test_failed_calls_are_failed_judgements_and_the_rest_is_scored(tmp_path: Path) -> None:
@@ -226,7 +202,7 @@ def test_failed_calls_are_failed_judgements_and_the_rest_is_scored(tmp_path: Pat
             raise CallError("overloaded", reason="transport", transient=True)
         return scored(request)
 
-    found = judged(Scripted(answer), tmp_path, SCORER, corpus())
+    found = judged(ScriptedTransport(answer), tmp_path, SCORER, corpus())
     assert [judgement.example for judgement in found if judgement.status == "failed"] == ["g1-a"]
     assert next(judgement for judgement in found if judgement.example == "g1-a").reason == "transport: overloaded"
 
@@ -234,7 +210,7 @@ def test_failed_calls_are_failed_judgements_and_the_rest_is_scored(tmp_path: Pat
 EXACT = replace(CHECKER, prompt_cache="exact")
 
 
-def cut(transport: Scripted, path: Path, after: int) -> None:
+def cut(transport: ScriptedTransport, path: Path, after: int) -> None:
     """Judge until so many calls are answered, then lose the endpoint."""
     answer, answered = transport._answer, itertools.count()
 
@@ -250,7 +226,7 @@ def cut(transport: Scripted, path: Path, after: int) -> None:
 
 
 def test_a_serial_transport_is_asked_group_by_group_and_the_clean_note_first(tmp_path: Path) -> None:
-    transport = Scripted(said_yes, serial=True)
+    transport = ScriptedTransport(said_yes, serial=True)
     whole = corpus(2)
     judged(transport, tmp_path, EXACT, Corpus(tuple(reversed(whole.examples)), whole.facts), (OTHER,))
     documents = [request.inputs["document"] for request in transport.asked]
@@ -269,9 +245,9 @@ def test_a_serial_transport_is_asked_group_by_group_and_the_clean_note_first(tmp
 
 @pytest.mark.parametrize("after", range(18))
 def test_a_cut_serial_chain_goes_on_in_the_state_in_which_it_was_left(tmp_path: Path, after: int) -> None:
-    whole = Scripted(said_yes, serial=True)
+    whole = ScriptedTransport(said_yes, serial=True)
     expected = judged(whole, tmp_path / "whole", EXACT, corpus(2))
-    transport = Scripted(said_yes, serial=True)
+    transport = ScriptedTransport(said_yes, serial=True)
     cut(transport, tmp_path / "cut", after)
     del transport.asked[after:]
     found = judged(transport, tmp_path / "cut", EXACT, corpus(2))
@@ -285,7 +261,7 @@ def test_a_cut_serial_chain_goes_on_in_the_state_in_which_it_was_left(tmp_path: 
 
 
 def test_a_chain_that_cannot_be_brought_into_its_state_is_a_failure_and_not_another_answer(tmp_path: Path) -> None:
-    transport = Scripted(said_yes, serial=True)
+    transport = ScriptedTransport(said_yes, serial=True)
     cut(transport, tmp_path, 1)
     asked = len(transport.asked)
 
@@ -299,14 +275,14 @@ def test_a_chain_that_cannot_be_brought_into_its_state_is_a_failure_and_not_anot
 
 
 def test_a_student_without_prompt_cache_sends_no_parameter_for_it(tmp_path: Path) -> None:
-    transport = Scripted(said_yes, serial=True)
+    transport = ScriptedTransport(said_yes, serial=True)
     judged(transport, tmp_path, CHECKER, corpus(1))
     assert all("cache_prompt" not in request.sent and request.after is None for request in transport.asked)
 
 
 @pytest.mark.parametrize(("setting", "sent"), [("on", True), ("off", False)])
 def test_a_prompt_cache_that_is_on_or_off_is_so_for_every_call(tmp_path: Path, setting: Any, sent: bool) -> None:
-    transport = Scripted(said_yes, serial=True)
+    transport = ScriptedTransport(said_yes, serial=True)
     judged(transport, tmp_path, replace(CHECKER, prompt_cache=setting), corpus(1))
     assert {request.sent["cache_prompt"] for request in transport.asked} == {sent}
     assert {request.after for request in transport.asked} == {None}
