@@ -79,5 +79,6 @@ def plan_lock(
     def of_more(count: int) -> dict[str, tuple[Example, ...]]:
         return replace(selection, groups=count).apply(left)
 
-    check_needs(splits, selected, needs, draw=draw, select=None if selection.groups is None else of_more)
+    more = None if selection.groups is None else of_more
+    check_needs(splits, selected, needs, draw=draw, select=more, most=len(left.groups))
     return lock

@@ -30,6 +30,7 @@ TRIES: Final = 40
 
 Draw = Callable[[Mapping[str, int]], Mapping[str, Sequence[str]]]
 Selected = Mapping[str, Sequence[Example]]
+Select = Callable[[int], Selected]
 
 
 def checked_needs(names: Sequence[str]) -> tuple[str, ...]:
@@ -59,7 +60,8 @@ def check_needs(
     needs: Sequence[str],
     *,
     draw: Draw,
-    select: Callable[[int], Selected] | None = None,
+    select: Select | None = None,
+    most: int = 0,
 ) -> None:
     """Refuse splits that lack what the objective needs, and say which numbers of groups would do.
 
@@ -69,6 +71,7 @@ def check_needs(
         needs: what every split needs.
         draw: draws splits of other sizes, with the same seed.
         select: the examples of a selection of more groups, where not all are selected.
+        most: groups that there are to select from.
 
     Raises:
         SplitError: a split lacks one of them.
@@ -82,13 +85,17 @@ def check_needs(
         f"{name}: lacks {words} among its {len(splits[name])} groups ({len(holders)} groups of the selection hold one)"
     )
     if len(holders) < len(SPLITS):
-        more = None if select is None else next(_selections(len(selected), select, need), None)
+        more = None if select is None else _enough(len(selected), most, select, need)
         raise SplitError(
             f"{said}; each of {len(SPLITS)} splits needs a group that does, so that no sizes would do: "
             + ("use a corpus that has more of them" if more is None else f"a selection of {more} groups would")
         )
     for sizes in _larger({split: len(splits[split]) for split in SPLITS}, name, len(selected) - len(holders) + 1):
-        if lacking(draw(sizes), selected, needs) is None:
+        try:
+            drawn = draw(sizes)
+        except SplitError:  # united groups do not fit
+            continue
+        if lacking(drawn, selected, needs) is None:
             raise SplitError(
                 f"{said}; {sizes[name]} groups would do with this seed: sizes {','.join(map(str, sizes.values()))}; "
                 "or stratify by kinds"
@@ -115,13 +122,10 @@ def _larger(sizes: Mapping[str, int], name: str, certain: int) -> Iterator[dict[
         yield {split: {name: size, others[0]: first, others[1]: rest - first}[split] for split in SPLITS}
 
 
-def _selections(count: int, select: Callable[[int], Selected], need: str) -> Iterator[int]:
-    """Larger selections with enough groups that hold a kind, the first of them in steps of a tenth."""
-    while count:
-        count += max(1, count // 10)
-        try:
-            found = select(count)
-        except SplitError:
-            return
-        if len(_holding(found, need)) >= len(SPLITS):
-            yield count
+def _enough(count: int, most: int, select: Select, need: str) -> int | None:
+    """The first larger selection, in steps of a tenth, with a group that holds the kind for every split."""
+    while count < most:
+        count = min(most, count + max(1, count // 10))
+        if len(_holding(select(count), need)) >= len(SPLITS):
+            return count
+    return None

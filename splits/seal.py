@@ -87,7 +87,7 @@ class Seal:
             raise SealError(
                 f"opening must be one of {', '.join(OPENINGS)}, got {opening!r}; any other is open_exploratory's"
             )
-        logged = self._logged(opening, OPENINGS[opening])
+        logged = self._logged(opening)
         if opening in self._opened or (logged is not None and not self._ledger.replaying):
             raise SealError(f"the {opening} opening of target {self.target!r} has been used; each is made once")
         if opening == "confirm" and "baseline" not in self._opened:
@@ -124,6 +124,8 @@ class Seal:
             raise SealError("an exploratory opening states its purpose and its reason: --exploratory REASON")
         if purpose in (*OPENINGS, *OPENINGS.values()):
             raise SealError(f"{purpose!r} is a planned opening; ask for it by open()")
+        if not self._ledger.events:
+            raise SealError("there is no campaign yet whose held-out split could be looked at")
         body = self._body(EXPLORATORY, purpose, reason)
         if not any(event.type == OPENED and body.items() <= event.body.items() for event in self._ledger.events):
             self._ledger.aside(OPENED, body)
@@ -160,9 +162,9 @@ class Seal:
             "comparison": None if place is None else {"k": place.k, "of": place.of, "alpha": place.alpha},
         }
 
-    def _logged(self, opening: str, purpose: str) -> Event | None:
+    def _logged(self, opening: str) -> Event | None:
         """The event of an opening that the ledger holds already, by whichever seal."""
-        sought = {"opening": opening, "purpose": purpose, "target": self.target}
+        sought = {"opening": opening, "target": self.target}
         return next((e for e in self._ledger.events if e.type == OPENED and sought.items() <= e.body.items()), None)
 
     def ngrams(self) -> NgramIndex:

@@ -4,14 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 from lineage.audit.contamination import check_contamination
 from lineage.audit.files import check_evaluations, check_examples, check_registered
+from lineage.audit.judging import (
+    check_judging_openings,
+    check_judging_order,
+    check_judging_registered,
+    check_table,
+    is_judging,
+)
 from lineage.audit.protocol import check_lineage, check_openings, check_order
 from lineage.audit.record import Finding, RunRecord
 from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
 from lineage.errors import LedgerError
 from lineage.ledger import OPERATIONAL, _read, check_head
+
+Check = Callable[[RunRecord], Iterator[Finding]]
+
+CAMPAIGN_CHECKS: Final[tuple[Check, ...]] = (
+    check_registered,
+    check_examples,
+    check_order,
+    check_openings,
+    check_evaluations,
+    check_lineage,
+    check_choice,
+    check_verdict,
+    check_prompt,
+    check_contamination,
+    check_state,
+)
+JUDGING_CHECKS: Final[tuple[Check, ...]] = (
+    check_judging_registered,
+    check_judging_order,
+    check_judging_openings,
+    check_evaluations,
+    check_lineage,
+    check_table,
+    check_state,
+)
 
 
 def audit_ledger(directory: Path) -> list[Finding]:
@@ -29,19 +62,7 @@ def audit_ledger(directory: Path) -> list[Finding]:
         return [Finding("error", "ledger.jsonl", str(error))]
     run = RunRecord(directory, events)
     found = list(_head(run, path, torn=torn))
-    for check in (
-        check_registered,
-        check_examples,
-        check_order,
-        check_openings,
-        check_evaluations,
-        check_lineage,
-        check_choice,
-        check_verdict,
-        check_prompt,
-        check_contamination,
-        check_state,
-    ):
+    for check in JUDGING_CHECKS if is_judging(run) else CAMPAIGN_CHECKS:
         found += _guarded(check, run)
     return found
 
@@ -60,7 +81,7 @@ def check_kept_head(directory: Path, head: str) -> list[Finding]:
     return [Finding("error", "ledger.jsonl", words)]
 
 
-def _guarded(check: Callable[[RunRecord], Iterator[Finding]], run: RunRecord) -> list[Finding]:
+def _guarded(check: Check, run: RunRecord) -> list[Finding]:
     """The findings of one check; a body that lacks what its type must have is a finding too."""
     found: list[Finding] = []
     try:

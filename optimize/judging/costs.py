@@ -46,8 +46,8 @@ class JudgingCost:
 
     def _mean(self, total: Usage, count: int) -> dict[str, Any]:
         means = {key: value / count for key, value in total.row().items() if key != "cost_usd"} if count else {}
-        usd = (total.cost_usd or 0.0) / count if self.priced and count else None
-        return {**means, "tokens": (total.prompt_tokens + total.completion_tokens) / count if count else 0.0, "usd": usd}
+        tokens = (total.prompt_tokens + total.completion_tokens) / count if count else 0.0
+        return {**means, "tokens": tokens, "usd": (total.cost_usd or 0.0) / count if self.priced and count else None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ class Flagging:
     Attributes:
         rule: in words; empty where there is no rule.
         source: the judge's own rule, fixed in its design, or a threshold swept on these documents, which is optimistic.
-        flags: shape (n,), 1 or 0 in the order of the examples; NaN where the scores do not decide.
-        reason: why there are no flags; empty where there are.
+        flags: shape (n,), 1 or 0 in the order of the examples; NaN where the judgements do not decide.
+        reason: why nothing is decided; empty where something is.
     """
 
     rule: str
@@ -42,14 +42,12 @@ class Flagging:
 
     @property
     def known(self) -> Bools:
-        """Which documents have a flag, or surely have none."""
+        """Which documents are decided."""
         return np.asarray(~np.isnan(self.flags))
 
 
 def own_flagging(evaluation: Evaluation, rule: str | None) -> Flagging:
-    """What a judge's own rule flagged, from the recorded flags; one without a rule flags nothing, and leaves nothing
-    unflagged.
-    """
+    """What a judge's own rule flagged, from the recorded flags; without a rule no document is flagged or passed."""
     row_of = {example.id: row for row, example in enumerate(evaluation.examples)}
     column_of = {replicate: column for column, replicate in enumerate(evaluation.replicates)}
     votes = np.full((len(row_of), max(len(column_of), 1)), np.nan)
@@ -107,7 +105,9 @@ def flag_rate(scored: ScoredExamples, flagging: Flagging, rows: Bools, *, level:
 def flag_row(
     scored: ScoredExamples, flagging: Flagging, measure_row: Callable[[Measure], dict[str, Any]], *, level: float
 ) -> dict[str, Any]:
-    """Detection, of all flaws and by label, and false alarms, as JSON."""
+    """Detection, of all flaws and by label, and false alarms, as JSON; the reason alone where nothing is flagged."""
+    if flagging.reason:
+        return {"rule": "", "reason": flagging.reason}
     label = scored.attributes["label"]
 
     def rate(rows: Bools) -> dict[str, Any]:

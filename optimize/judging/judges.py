@@ -1,13 +1,15 @@
-"""The judges of a plan, ready to judge: each with its student, its text and its models, and what is registered of it."""
+"""The judges of a plan, ready to judge: each with its student, its text and its models, and what is registered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lineage.errors import PlanError
 from lineage.records import Candidate
+from optimize.calling import is_free
+from optimize.judging.costs import JudgePrices
 from optimize.judging.plan import JudgePlan, JudgingPlan
 from optimize.model_plan import ModelPlan
 from optimize.models import Model, build_student, capabilities_of, open_model
@@ -16,13 +18,18 @@ from students import Student, student_hash
 from students.baselines import BASELINES
 from students.pipeline import FactPipeline
 
+WHOLE_NOTE: Final = "whole-note"
+PER_FACT: Final = "per-fact"
+PER_ITEM: Final = "per-item"
+NO_MODEL: Final = "without a model"
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "per-fact": ("per-fact", "per-fact-keyed", "two-stage", "three-stage"),
-    "per-item": ("checklist", "coverage"),
-    "without a model": tuple(baseline.name for baseline in BASELINES),
+    PER_FACT: ("per-fact", "per-fact-keyed", "two-stage", "three-stage"),
+    PER_ITEM: ("checklist", "coverage"),
+    NO_MODEL: tuple(baseline.name for baseline in BASELINES),
 }
 """Designs that take a document apart, and the baselines; every other judges a document as a whole."""
-WHOLE: Final = "whole-note"
+LISTED: Final = ("per-fact", "per-fact-keyed", "fact-list")
+"""Designs that are given the facts of the corpus, whatever their options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,14 @@ class Judge:
     @property
     def family(self) -> str:
         """Whether it judges a document as a whole, by facts, by items of its own, or without a language model."""
-        return next((family for family, names in FAMILIES.items() if self.student.name in names), WHOLE)
+        return next((family for family, names in FAMILIES.items() if self.student.name in names), WHOLE_NOTE)
+
+    @property
+    def needs_facts(self) -> bool:
+        """Whether it is given the facts of the corpus."""
+        student = self.student
+        given = "facts" in getattr(student, "inputs", {}).values() or getattr(student, "facts_from", "") == "corpus"
+        return given or student.name in LISTED
 
     def row(self) -> dict[str, Any]:
         """What is registered of it before the first call."""
@@ -76,7 +90,7 @@ def open_models(plan: JudgingPlan) -> dict[ModelPlan, Model]:
     """
     models = {model: open_model(model) for model in {model: None for _, model in plan.models_named()}}
     if plan.limits.usd is not None:
-        free = {model for model in models if model.original.local or model.original.simulated}
+        free = {model for model in models if is_free(model)}
         for place, model in plan.models_named():
             if models[model].price is None and model not in free:
                 raise PlanError(
@@ -115,13 +129,19 @@ def baselines() -> tuple[Judge, ...]:
     return tuple(Judge(one.name, None, one, Candidate(dict(one.seed_texts), "seed")) for one in BASELINES)
 
 
-def without_facts(groups: Iterable[str], facts: Mapping[str, object]) -> tuple[str, ...]:
-    """Groups that have no facts."""
-    return tuple(group for group in groups if not facts.get(group))
+def prices_of(judge: Judge, models: Mapping[ModelPlan, Model]) -> JudgePrices:
+    """What the tokens of a judge's models cost."""
+    if judge.model is None:
+        return JudgePrices(None, None, known=False)
+    used = [judge.model] if judge.lister is None else [judge.model, judge.lister]
+    prices = [models[model].price for model in used]
+    stated = any(price is not None for price in prices)
+    lacking = any(price is None and not is_free(model) for model, price in zip(used, prices, strict=True))
+    return JudgePrices(prices[0], prices[-1], known=stated and not lacking)
 
 
 def _student(judge: JudgePlan, models: Mapping[ModelPlan, Model]) -> Student:
-    student = build_student(Plan.model_construct(student=judge), models[judge.model])
+    student = build_student(Plan.model_construct(student=judge), models[judge.model])  # type: ignore[call-arg]
     if judge.lister is None:
         return student
     if not isinstance(student, FactPipeline):

@@ -125,7 +125,8 @@ class JudgingPlan(Section):
         ]
         count = Counter(plain)
         return tuple(
-            label if count[label] == 1 or "answer_tokens" not in rung.model_fields_set
+            label
+            if count[label] == 1 or "answer_tokens" not in rung.model_fields_set
             else f"{label}-{rung.answer_tokens}"
             for label, rung in zip(plain, self.budgets, strict=True)
         )

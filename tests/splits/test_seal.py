@@ -416,3 +416,12 @@ def test_an_exploratory_opening_without_a_reason_or_in_disguise_is_refused(
 def test_whoever_opens_has_a_name(corpus: Corpus, lock: SplitLock, open_ledger: OpenLedger) -> None:
     with pytest.raises(SealError, match="caller must name a command or a module"):
         Seal(corpus, lock, open_ledger("run"), target=TARGET, caller=" ")
+
+
+def test_there_is_nothing_to_look_at_before_there_is_a_campaign(
+    corpus: Corpus, lock: SplitLock, tmp_path: Path
+) -> None:
+    with Ledger(tmp_path / "empty" / "ledger.jsonl") as ledger:
+        seal = Seal(corpus, lock, ledger, target=TARGET, caller=CALLER)
+        with pytest.raises(SealError, match="there is no campaign yet"):
+            seal.open_exploratory(LOOK, pytest.fail, reason=REASON)
