@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from experiments.loading import LoadedPlan
-from experiments.sizing import SECONDS_A_LOCAL_CHECK, plan_size, stages
+from experiments.sizing import SECONDS_A_LOCAL_CHECK, plan_size
 from lineage.errors import PlanError
 from optimize.model_plan import ModelPlan
 from optimize.models import capabilities_of, price_of_plan
@@ -81,7 +81,7 @@ def role_costs(loaded: LoadedPlan, student: Student) -> tuple[RoleCost, ...]:
             fmean(prompt_bytes(request) for request in requests),
             max(completion_cap(request.sent) for request in requests),
             reasoning=plan.student.budget.effort != "none" or plan.student.budget.thinking_tokens is not None,
-            short=plan.student.shape == "per-fact" and stages(plan.student) == 1,
+            short=plan.student.shape == "per-fact" and student.sending.scratchpad is None,
         )
     ]
     if size.reflector and plan.reflector.model is not None:

@@ -25,9 +25,10 @@ class UnitCost:
     """Mean cost of one unit of judging, failed judgements included, as they cost too.
 
     ``document`` is one judgement; ``pair`` a flawed document and its clean twin, as paired discrimination needs them.
-    ``amortised`` is what was used: a twin judged once for all of its flawed documents, and prompt tokens that the
-    provider found in its cache at their price. ``alone`` is as if each group had this one document: no shared twin, and
-    no cached token. ``cost_usd`` is None where no price applies. Search and retries are in none of them.
+    ``amortised`` is what was used: a twin judged once for all of its flawed documents, calls about the source alone
+    made once for a group, and prompt tokens that the provider found in its cache at their price. ``alone`` is as if
+    each group had this one document, or pair: nothing shared beyond it, and no cached token. ``cost_usd`` is None where
+    no price applies. Search and retries are in none of them.
     """
 
     unit: Unit
@@ -66,18 +67,27 @@ def unit_costs(
         The costs of units that there are any of.
     """
     usage = {(judgement.example, judgement.replicate): judgement.usage for judgement in judgements}
-    alone = {key: _alone(used, price) for key, used in usage.items()}
+    of_source = {(judgement.example, judgement.replicate): judgement.shared for judgement in judgements}
+    own = {key: _less(used, of_source[key]) for key, used in usage.items()}
     pairs = [
         (key, (twin, key[1]))
         for key in usage
         if (twin := examples[key[0]].twin) is not None and (twin, key[1]) in usage
     ]
     shared = {key for pair in pairs for key in pair}
+
+    def amortised(keys: Iterable[tuple[str, int]]) -> list[Usage]:
+        keys = list(keys)
+        once = {(examples[example].group, replicate): of_source[example, replicate] for example, replicate in keys}
+        return [own[key] for key in keys] + list(once.values())
+
+    alone = [_alone(used, price) for used in usage.values()]
+    alone_pairs = [_alone(usage[flawed] + own[twin], price) for flawed, twin in pairs]
     found = (
-        _mean("document", "amortised", usage.values(), len(usage)),
-        _mean("document", "alone", alone.values(), len(usage)),
-        _mean("pair", "amortised", [usage[key] for key in usage if key in shared], len(pairs)),
-        _mean("pair", "alone", [alone[key] for pair in pairs for key in pair], len(pairs)),
+        _mean("document", "amortised", amortised(usage), len(usage)),
+        _mean("document", "alone", alone, len(usage)),
+        _mean("pair", "amortised", amortised(key for key in usage if key in shared), len(pairs)),
+        _mean("pair", "alone", alone_pairs, len(pairs)),
     )
     return tuple(cost for cost in found if cost is not None)
 
@@ -117,6 +127,19 @@ def recorded_price(spend: Mapping[str, Any], role: str) -> Price | None:
     """The price of a role's model as the ``spend`` event has it; None where none applies."""
     row = spend.get("prices", {}).get(role)
     return None if row is None else Price(row["prompt_usd"], row["completion_usd"], row["cached_usd"])
+
+
+def _less(used: Usage, part: Usage) -> Usage:
+    """Usage without a part of it; unpriced where nothing of it has a price."""
+    cost = None if used.cost_usd is None else used.cost_usd - (part.cost_usd or 0.0)
+    return Usage(
+        used.calls - part.calls,
+        used.prompt_tokens - part.prompt_tokens,
+        used.completion_tokens - part.completion_tokens,
+        used.reasoning_tokens - part.reasoning_tokens,
+        used.cached_tokens - part.cached_tokens,
+        cost,
+    )
 
 
 def _alone(used: Usage, price: Price | None) -> Usage:

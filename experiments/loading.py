@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from lineage.errors import PlanError
+from lineage.spelling import suggestion
+from optimize.corpus_plan import CorpusPlan
 from optimize.model_lock import ModelLock, load_model_lock, resolve_models
-from optimize.plan import Plan, parse_plan
+from optimize.plan import Plan, parse_plan, parse_section
 from splits import (
     Columns,
     Corpus,
@@ -61,10 +63,12 @@ def find_plan(name: str) -> Path:
         if path.is_file():
             return path
     bundled = sorted(path.stem for path in PLANS.glob("*.yaml"))
-    near = get_close_matches(Path(name).stem, bundled, n=1)
-    raise PlanError(
-        f"there is no plan {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"bundled: {', '.join(bundled)}")
-    )
+    raise PlanError(f"there is no plan {name!r}, and no bundled one; {suggestion(Path(name).stem, bundled)}")
+
+
+def is_plan(path: Path) -> bool:
+    """Whether a path is meant as that of a plan, by what it ends in."""
+    return path.suffix in (".yaml", ".yml")
 
 
 def read_plan(path: Path) -> Plan:
@@ -73,11 +77,36 @@ def read_plan(path: Path) -> Plan:
     Raises:
         PlanError: naming file, key and rule.
     """
+    return parse_plan(read_filled(path), where=str(path))
+
+
+def read_filled(path: Path) -> Any:
+    """A YAML file with its variables filled from the environment.
+
+    Raises:
+        PlanError: it cannot be read, or a variable is not set.
+    """
+    return _filled(_read(path), str(path))
+
+
+def read_corpus_plan(path: Path) -> CorpusPlan:
+    """The corpus section of a plan of any kind, which need not be finished yet: its lock may be what is to be made.
+
+    Raises:
+        PlanError: the file cannot be read, or has no such section; or naming the section's key and rule.
+    """
+    data = _read(path)
+    if not isinstance(data, Mapping) or "corpus" not in data:
+        raise PlanError(f"{path}: has no section corpus, which names the corpus; see holdgate plan --schema")
+    where = f"{path}: corpus"
+    return parse_section(_filled(data["corpus"], where), CorpusPlan, where=where, schema="holdgate plan --schema")
+
+
+def _read(path: Path) -> Any:
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
         raise PlanError(f"{path}: is not a readable YAML file: {error}") from error
-    return parse_plan(_filled(data, str(path)), where=str(path))
 
 
 def load_plan(name: str) -> LoadedPlan:
@@ -117,7 +146,19 @@ def load_plan_corpus(plan: Plan, path: Path) -> Corpus:
     Raises:
         CorpusError: it is not there, or breaks a rule; with its place.
     """
-    named = plan.corpus
+    return load_named_corpus(plan.corpus, path)
+
+
+def load_named_corpus(named: CorpusPlan, path: Path) -> Corpus:
+    """The corpus that a plan's section names.
+
+    Args:
+        named: the section.
+        path: of the plan, whose directory other paths are relative to.
+
+    Raises:
+        CorpusError: it is not there, or breaks a rule; with its place.
+    """
     if named.bundled is not None:
         return load_bundled(named.bundled)
     facts = None if named.facts is None else _beside(path, named.facts)

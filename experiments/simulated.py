@@ -24,6 +24,7 @@ from optimize.simulation import (
     power,
     world,
 )
+from optimize.verdict_words import in_points
 
 What = Literal["emission", "power", "optimism", "coverage"]
 
@@ -224,4 +225,4 @@ def _wilson(found: SimulatedRate) -> str:
 
 
 def _points(found: SimulatedMean) -> str:
-    return f"{100 * found.value:+.1f} points" if found.n else "undefined (nothing was found)"
+    return f"{in_points(found.value)} points" if found.n else "undefined (nothing was found)"

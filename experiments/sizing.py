@@ -8,11 +8,11 @@ from typing import Final
 
 from experiments.loading import LoadedPlan
 from optimize.equal_budget import MOST_SAMPLES
-from optimize.models import capabilities_of
-from optimize.student_plan import StudentPlan
+from optimize.models import student_of
 from splits.corpus import Corpus, Example
 from splits.lock import split_examples
-from students import ReasoningBudget
+from students import Student
+from students.student import CallsAtMost
 
 SECONDS_A_LOCAL_CHECK: Final = (0.25, 0.75)
 """Seconds a closed check on the embedded 0.5B model, on a fast and on a slow pair of cores."""
@@ -53,16 +53,22 @@ class PlanSize:
 def plan_size(loaded: LoadedPlan) -> PlanSize:
     """The most calls that a plan can need."""
     plan, corpus, lock = loaded.plan, loaded.corpus, loaded.lock
+    student = student_of(plan.student, {})
 
     def calls(examples: Iterable[Example]) -> int:
-        return sum(_calls(loaded, corpus, example) for example in examples)
+        found = [(example.group, _calls(student, corpus, example)) for example in examples]
+        # What is asked about a source alone is asked once for all documents of its group.
+        shared = {group: most.group for group, most in found}
+        return sum(most.document for _, most in found) + sum(shared.values())
 
     reflect, accept = (split_examples(lock, corpus, split) for split in ("reflect", "accept"))
     by_group: dict[str, int] = {}
     for example in reflect:
-        by_group[example.group] = by_group.get(example.group, 0) + _calls(loaded, corpus, example)
+        by_group[example.group] = by_group.get(example.group, 0) + _calls(student, corpus, example).document
+    for group in by_group:
+        by_group[group] += student.calls_at_most(len(corpus.facts.get(group, ()))).group
     largest = sum(sorted(by_group.values(), reverse=True)[: plan.search.minibatch_groups])
-    heldout = _heldout_calls(loaded)
+    heldout = _heldout_calls(loaded, student)
     repeated = not (plan.simulated or plan.student.prompt_cache == "exact")
     return PlanSize(
         calibrate=calls(accept),
@@ -75,27 +81,16 @@ def plan_size(loaded: LoadedPlan) -> PlanSize:
     )
 
 
-def _calls(loaded: LoadedPlan, corpus: Corpus, example: Example) -> int:
-    student = loaded.plan.student
-    if student.shape == "per-fact":
-        return _facts(loaded, len(corpus.facts.get(example.group, ()))) * stages(student)
-    return student.samples * stages(student)
+def _calls(student: Student, corpus: Corpus, example: Example) -> CallsAtMost:
+    return student.calls_at_most(len(corpus.facts.get(example.group, ())))
 
 
-def _facts(loaded: LoadedPlan, count: int) -> int:
-    most = loaded.plan.student.max_facts
-    return count if most is None else min(count, most)
-
-
-def _heldout_calls(loaded: LoadedPlan) -> int:
+def _heldout_calls(loaded: LoadedPlan, student: Student) -> int:
     """From the lock's counts and the fact lists: no held-out note is read."""
-    lock, student = loaded.lock, loaded.plan.student
+    lock = loaded.lock
     notes = sum(lock.counts["heldout"]["kind"].values())
-    if student.shape != "per-fact":
-        return notes * student.samples * stages(student)
-    groups = lock.splits["heldout"]
-    most = max((_facts(loaded, len(loaded.corpus.facts.get(group, ()))) for group in groups), default=0)
-    return notes * most * stages(student)
+    each = [student.calls_at_most(len(loaded.corpus.facts.get(group, ()))) for group in lock.splits["heldout"]]
+    return notes * max((most.document for most in each), default=0) + sum(most.group for most in each)
 
 
 def _equal_budget_calls(loaded: LoadedPlan, heldout: int) -> int:
@@ -104,9 +99,3 @@ def _equal_budget_calls(loaded: LoadedPlan, heldout: int) -> int:
     if not plan.gate.equal_budget or plan.student.shape == "per-fact":
         return 0
     return heldout // plan.student.samples * MOST_SAMPLES * plan.replicates
-
-
-def stages(student: StudentPlan) -> int:
-    """Most calls that one answer takes: a scratchpad before it, and a retry of keyed verdicts after it."""
-    budget, able = ReasoningBudget(**student.budget.model_dump()), capabilities_of(student.model)
-    return 1 + (budget.scratchpad(able) is not None) + (student.shape == "per-fact-keyed")

@@ -7,6 +7,8 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,19 +40,45 @@ def write_atomic(path: Path, text: str) -> None:
 
     The text goes to a temporary file in the same directory, is flushed and synced, and takes the name by rename.
     """
+    with _beside(path, text) as whole:
+        whole.replace(path)
+    sync_directory(path.parent)
+
+
+def write_once(path: Path, text: str) -> None:
+    """Write a text whole, as :func:`write_atomic` does, but only where nothing has the name yet.
+
+    Raises:
+        FileExistsError: something has, be it written by another process at the same moment.
+    """
+    if path.exists():
+        raise FileExistsError(path)
+    with _beside(path, text) as whole:
+        try:
+            os.link(whole, path)  # unlike a rename, this fails where the name is taken
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links; the name is claimed first, and a crash here leaves it empty
+            path.open("xb").close()
+            whole.replace(path)
+    sync_directory(path.parent)
+
+
+@contextmanager
+def _beside(path: Path, text: str) -> Iterator[Path]:
+    """A temporary file beside ``path`` that holds the text, flushed and synced; gone afterwards, unless renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    whole = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise
-    sync_directory(path.parent)
+        whole.chmod(0o644)
+        yield whole
+    finally:
+        whole.unlink(missing_ok=True)
 
 
 def sync_directory(directory: Path) -> None:

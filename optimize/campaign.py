@@ -23,7 +23,7 @@ from optimize.watching import Unwatched, Watcher
 from reflectors import LlmReflector, OperatorReflector, Reflector, reflector_sending
 from splits.corpus import Corpus
 from splits.lock import SplitLock
-from students import Bench, Capabilities, KeyedFactChecker, PerFactChecker, ReasoningBudget
+from students import Bench, Capabilities, ReasoningBudget
 from students.transport import CallFailure, CallRequest, CallResult, LimitError, Tags
 
 STOPPED: Final = "stopped.md"
@@ -91,7 +91,9 @@ class Campaign:
         check_limits(plan, self._models)
         if asked is not None:
             reflector_sending(*self._reflector_settings(), temperature=plan.reflector.temperature)
-        if isinstance(self._student, PerFactChecker | KeyedFactChecker):
+        if plan.reflector.kind == "operators":
+            OperatorReflector(plan.student.clauses)  # a design without clauses is refused before anything is paid for
+        if plan.student.needs_facts:
             missing = sorted({group for groups in lock.splits.values() for group in groups} - set(corpus.facts))
             if missing:
                 raise PlanError(f"a per-fact student needs facts for every group; none for {', '.join(missing[:5])}")
@@ -181,7 +183,7 @@ class Campaign:
     def _reflector(self, stack: ExitStack, bench: Bench, layer: CallLayer, ledger: Ledger) -> Reflector:
         plan = self.plan.reflector
         if plan.kind == "operators":
-            return OperatorReflector(self.plan.student.shape)
+            return OperatorReflector(self.plan.student.clauses)
         model = self._reflector_model
         if model is not self._model:
             stack.callback(lambda: bench.run(model.transport.aclose()))

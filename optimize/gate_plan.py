@@ -35,7 +35,7 @@ class GatePlan(Section):
     margin: float = Field(0.0, description="Difference in paired discrimination that must be exceeded.")
     coverage: float = Field(0.98, gt=0, le=1, description="Least share of pairs scored in both arms.")
     hoped_gain: float | None = Field(
-        None, gt=0, le=1, description="The gain that the campaign hopes for; it decides nothing, power is told of it."
+        None, gt=0, le=0.5, description="The gain that the campaign hopes for; it decides nothing, power is told of it."
     )
     confirm_on_accept: ConfirmOnAcceptPlan | None = Field(
         None, description="Gain on accept without which the held-out comparison is not bought; null: always bought."

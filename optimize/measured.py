@@ -10,6 +10,7 @@ from lineage.ledger import Ledger
 from optimize.choice import number
 from optimize.evaluation import Evaluation
 from optimize.objectives import Comparison, ScoredPair, by, paired_discrimination
+from optimize.stats import Interval
 
 
 def comparison_row(comparison: Comparison, *, noise_sd: float = math.nan) -> dict[str, Any]:
@@ -38,10 +39,13 @@ def comparison_row(comparison: Comparison, *, noise_sd: float = math.nan) -> dic
         "sign_flip_p": number(comparison.sign_flip.p),
         "t_p": number(comparison.t_test.p),
         "noise_multiple": number(difference / noise_sd) if noise_sd > 0.0 else None,
-        "bootstrap": None
-        if comparison.bootstrap is None
-        else {"low": number(comparison.bootstrap.low), "high": number(comparison.bootstrap.high)},
+        "bootstrap": _ends(comparison.bootstrap),
+        "bca": _ends(comparison.bca),
     }
+
+
+def _ends(interval: Interval | None) -> dict[str, Any] | None:
+    return None if interval is None else {"low": number(interval.low), "high": number(interval.high)}
 
 
 def measures_row(evaluation: Evaluation, *, level: float = 0.95) -> dict[str, Any]:

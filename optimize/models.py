@@ -14,15 +14,8 @@ from lineage.errors import CallError, PlanError
 from optimize.local_model import LocalTransport
 from optimize.model_plan import ModelPlan
 from optimize.plan import Plan
-from students import (
-    Capabilities,
-    KeyedFactChecker,
-    PerFactChecker,
-    ReasoningBudget,
-    Student,
-    WholeNoteScorer,
-    known_capabilities,
-)
+from optimize.student_plan import StudentPlan
+from students import Capabilities, ReasoningBudget, Student, known_capabilities
 from students.transport import (
     EndpointTransport,
     HostedTransport,
@@ -182,32 +175,19 @@ def build_student(plan: Plan, model: Model) -> Student:
     Raises:
         PlanError: the model does not take what the plan asks for; names model, parameter and what is accepted.
     """
-    settings = plan.student
-    budget = ReasoningBudget(**settings.budget.model_dump())
-    capabilities = capabilities_of(settings.model)
-    if settings.shape == "per-fact":
-        return PerFactChecker(
-            model=model.identity,
-            aggregator=settings.aggregator,
-            max_facts=settings.max_facts,
-            budget=budget,
-            prompt_cache=settings.prompt_cache,
-            capabilities=capabilities,
-        )
-    if settings.shape == "per-fact-keyed":
-        return KeyedFactChecker(
-            model=model.identity,
-            max_facts=settings.max_facts,
-            budget=budget,
-            temperature=settings.temperature,
-            prompt_cache=settings.prompt_cache,
-            capabilities=capabilities,
-        )
-    return WholeNoteScorer(
-        model=model.identity,
-        budget=budget,
-        temperature=settings.temperature,
-        samples=settings.samples,
+    return student_of(plan.student, model.identity)
+
+
+def student_of(settings: StudentPlan, identity: Mapping[str, Any]) -> Student:
+    """The student that the part of a plan describes, with a model of this identity.
+
+    Raises:
+        PlanError: the model does not take what the plan asks for; names model, parameter and what is accepted.
+    """
+    return settings.design.build(
+        settings.options,
+        model=identity,
+        budget=ReasoningBudget(**settings.budget.model_dump()),
         prompt_cache=settings.prompt_cache,
-        capabilities=capabilities,
+        capabilities=capabilities_of(settings.model),
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NoReturn, Protocol
 
 from lineage.canonical import pretty_json, write_atomic
-from lineage.errors import BudgetError, CallError, InputError, PlanError
+from lineage.errors import BudgetError, CallError, InputError, PlanError, SealError
 from lineage.ledger import Ledger
 from lineage.records import Candidate
 from optimize.calibration import fact_threshold
@@ -22,7 +22,7 @@ from optimize.registering import register
 from optimize.search import candidate_row
 from splits.corpus import Corpus
 from splits.lock import SplitLock, split_examples
-from students import INSTRUCTION, KeyedFactChecker, PerFactChecker, Progress, Student
+from students import INSTRUCTION, PerFactChecker, Progress, Student
 
 NoiseSplit = Literal["reflect", "accept"]
 
@@ -129,10 +129,13 @@ class NoiseRun:
         self._model = open_model(plan.student.model)
         check_limits(plan, {"student": self._model})
         self._student = build_student(plan, self._model)
-        if isinstance(self._student, PerFactChecker | KeyedFactChecker):
+        if plan.student.needs_facts:
             groups = sorted({*lock.splits["accept"], *lock.splits[split]} - set(corpus.facts))
             if groups:
                 raise PlanError(f"a per-fact student needs facts for every group; none for {', '.join(groups[:5])}")
+
+    def __reduce__(self) -> NoReturn:
+        raise SealError("a measurement cannot be pickled or copied: it holds the corpus, held-out text with it")
 
     def run(self) -> MeasuredNoise:
         """Measure, or go on measuring.

@@ -75,9 +75,7 @@ class Protocol:
     def run(self, student: Student, reflector: Callable[[], Reflector]) -> Decided:
         """All steps, to the verdict."""
         plan = self.plan
-        seal = Seal(
-            self.corpus, self.lock, self.ledger, target=TARGET, caller=CALLER, exploratory=self.exploratory
-        )
+        seal = Seal(self.corpus, self.lock, self.ledger, target=TARGET, caller=CALLER, exploratory=self.exploratory)
         reflect, accept = (
             self.corpus.part(split_examples(self.lock, self.corpus, split)) for split in ("reflect", "accept")
         )
@@ -221,9 +219,7 @@ class Protocol:
         arm = deciding.arm(winner, arms.winner)
         return Decided(verdict, prompt_text(verdict, winner=winner.entry.candidate, front=front, arm=arm))
 
-    def _setting(
-        self, student: Student, result: SearchResult, before: Evaluation, exploratory: str | None
-    ) -> Setting:
+    def _setting(self, student: Student, result: SearchResult, before: Evaluation, exploratory: str | None) -> Setting:
         baseline = standing(result.pool[0])
         return Setting(
             baseline=baseline,

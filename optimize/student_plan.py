@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from difflib import get_close_matches
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
 from optimize.model_plan import ModelPlan, Section
 from students.budget import Effort
+from students.designs import DESIGNS, Design
 from students.per_fact import Aggregator
+from students.pipeline import CREDITS, WEIGHTS, FactRuleName, FactSource
 from students.student import PromptCache
 
 
@@ -27,13 +30,8 @@ class BudgetPlan(Section):
     )
 
 
-Shape = Literal["per-fact", "per-fact-keyed", "whole-note"]
-_SHAPED: Final[Mapping[str, frozenset[str]]] = {
-    "per-fact": frozenset({"aggregator", "max_facts"}),
-    "per-fact-keyed": frozenset({"max_facts", "temperature"}),
-    "whole-note": frozenset({"samples", "temperature"}),
-}
-"""Settings that have an effect on some shapes only."""
+Shape = Annotated[str, WithJsonSchema({"type": "string", "enum": list(DESIGNS)})]
+"""Name of a design (see :data:`students.designs.DESIGNS`)."""
 
 
 class StudentPlan(Section):
@@ -42,24 +40,92 @@ class StudentPlan(Section):
     shape: Shape
     model: ModelPlan
     budget: BudgetPlan = BudgetPlan()
-    samples: int = Field(1, ge=1, le=10, description="Answers a judgement (whole-note).")
+    samples: int = Field(1, ge=1, le=10, description="Answers a judgement (whole-note, g-eval).")
     aggregator: Aggregator = Field("soft", description="How a per-fact student's verdicts become a score.")
     max_facts: int | None = Field(None, ge=1, description="Most facts checked a document, core facts first.")
+    block: str | None = Field(None, description="Prompt whose instruction evolves, where a design has several.")
+    list_tokens: int = Field(1024, ge=1, description="Cap in tokens of a list that a design makes for itself.")
+    facts_from: FactSource = Field("source", description="Whether a pipeline's facts are the source's or the corpus's.")
+    audit: bool = Field(False, description="Whether a two-stage pipeline's list is audited; three stages always do.")
+    second_look: bool = Field(False, description="Whether facts that are absent are looked for once more.")
+    sections: bool = Field(False, description="Whether a document's sections are checked apart, and mentions counted.")
+    rule: FactRuleName | None = Field(None, description="Decision rule over verdicts (pipelines); null: none.")
+    rule_count: int | None = Field(None, ge=1, description="Absent facts that rule: count-absent flags from.")
+    weights: dict[str, float] = Field(
+        default_factory=lambda: dict(WEIGHTS), description="Weight of each severity (three-stage)."
+    )
+    credits: dict[str, float] = Field(
+        default_factory=lambda: dict(CREDITS), description="Credit of each grade (three-stage)."
+    )
     temperature: float | None = Field(0.0, ge=0, description="Sampling temperature (not per-fact); null sends none.")
     prompt_cache: PromptCache = Field(
         "unset", description="Prompt cache of llama.cpp's server; exact makes repeats equal."
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_design(cls, data: Any) -> Any:
+        """What a design sets where the plan is silent, so that the plan's own row says what is used."""
+        design = DESIGNS.get(str(data.get("shape"))) if isinstance(data, Mapping) else None
+        if design is None:
+            return data
+        plain = Design("", design.judge, design.scale, {})
+        own = {
+            name: getattr(design, name)
+            for name in ("samples", "temperature", "block")
+            if name in design.options and getattr(design, name) != getattr(plain, name)
+        }
+        filled = {**own, **design.defaults, **data}
+        budget = filled.get("budget", {})
+        if design.answer_tokens != plain.answer_tokens and isinstance(budget, Mapping):
+            filled["budget"] = {"answer_tokens": design.answer_tokens, **budget}
+        return filled
+
+    @field_validator("shape")
+    @classmethod
+    def _known(cls, shape: str) -> str:
+        if shape not in DESIGNS:
+            near = get_close_matches(shape, DESIGNS, n=1, cutoff=0.5)
+            raise ValueError(
+                f"there is no design {shape!r}; "
+                + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(DESIGNS)}")
+            )
+        return shape
+
     @model_validator(mode="after")
     def _no_idle_setting(self) -> StudentPlan:
-        idle = self.model_fields_set & (frozenset[str]().union(*_SHAPED.values()) - _SHAPED[self.shape])
+        design = DESIGNS[self.shape]
+        some_only = {name for each in DESIGNS.values() for name in each.options}
+        idle = self.model_fields_set & (some_only - set(design.options))
         if idle:
             raise ValueError(f"{', '.join(sorted(idle))} has no effect on shape {self.shape}; remove it")
         model = self.model.original
-        if self.shape == "per-fact-keyed" and model.simulated is not None:
-            raise ValueError("the simulated judge answers shapes per-fact and whole-note only")
+        if not design.simulated and model.simulated is not None:
+            named = ", ".join(name for name, each in DESIGNS.items() if each.simulated)
+            raise ValueError(f"the simulated judge answers shapes {named} only")
         if self.prompt_cache != "unset" and model.local is None and model.endpoint is None and model.role is None:
             raise ValueError("prompt_cache has no effect on this model; remove it")
         if self.prompt_cache == "exact" and model.local is None and model.role is None:
             raise ValueError("prompt_cache: exact needs a server that takes one call at a time: a local model")
         return self
+
+    @property
+    def design(self) -> Design:
+        """The design of that name."""
+        return DESIGNS[self.shape]
+
+    @property
+    def needs_facts(self) -> bool:
+        """Whether it is given the facts of the corpus, so that every group must have some."""
+        design = self.design
+        return design.facts or ("facts_from" in design.options and self.facts_from == "corpus")
+
+    @property
+    def clauses(self) -> str:
+        """Name of the operator reflector's clause bank; the design's own name where there may be none."""
+        return self.design.clauses or self.shape
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings that have an effect on the design, and not on every one."""
+        return {name: getattr(self, name) for name in self.design.options}

@@ -57,17 +57,16 @@ def heldout_words(
     """
     value = reading.omissions.difference.value
     said = [*_shown(reading, comparisons), *_noise(noise, value), _flags(reading)]
-    off = accept.gain - value
     said.append(
-        f"On accept, which chose the winner among {accept.candidates} candidates, it gained {100 * accept.gain:+.1f} "
-        f"points: accept was {'optimistic' if off >= 0 else 'pessimistic'} by {100 * abs(off):.1f}."
+        f"On accept, which chose the winner among {count_of(accept.candidates, 'candidate')}, it gained "
+        f"{in_points(accept.gain)} points: {_optimism(accept.gain - value)}."
     )
     said.append(accept_words(accept))
     if equal_budget is not None:
         said.append(_equal_budget(equal_budget))
     said.append(_subgroups(reading.subgroups))
     if reading.omissions.n_groups < SMALL:
-        said.append(f"{reading.omissions.n_groups} held-out groups cannot confirm a moderate gain.")
+        said.append(f"{count_of(reading.omissions.n_groups, 'held-out group')} cannot confirm a moderate gain.")
     return said
 
 
@@ -76,31 +75,47 @@ def accept_words(accept: AcceptReading) -> str:
     found = accept.comparison
     can = "could be told" if accept.told_from_noise else "could not be told"
     return (
-        f"On accept itself the gain {can} from noise: {_interval(found.difference.interval)} over {found.n_groups} "
-        f"groups, {found.wins} pairs better and {found.losses} worse (sign test p = {accept.sign_p:.3g}). Both are "
-        "optimistic, because the winner was chosen there."
+        f"On accept itself the gain {can} from noise: {_interval(found.difference.interval)} over "
+        f"{count_of(found.n_groups, 'group')}, {count_of(found.wins, 'pair')} better and {found.losses} worse (sign "
+        f"test p = {accept.sign_p:.3g}). Both are optimistic, because the winner was chosen there."
     )
 
 
 def _shown(reading: GateReading, comparisons: int) -> Iterator[str]:
     heldout = reading.omissions
     value, interval = heldout.difference.value, heldout.difference.interval
-    where = f"On {heldout.n_groups} held-out groups ({heldout.n} omission pairs)"
+    if heldout.difference.reason:
+        yield f"Nothing could be compared on held-out data: {heldout.difference.reason} that is scored in both arms."
+        return
+    where = f"On {count_of(heldout.n_groups, 'held-out group')} ({count_of(heldout.n, 'omission pair')})"
     if not interval.defined:
         yield (
-            f"{where} the difference is {100 * value:+.1f} points; it has no interval: "
-            f"{interval.reason or heldout.difference.reason}."
+            f"{where} the difference is {in_points(value)} points; it has no interval, and shows nothing: "
+            f"{interval.reason}."
         )
         return
     shared = f", simultaneous over {comparisons} comparisons" if comparisons > 1 else ""
-    yield f"{where} the winner differs from the baseline by {100 * value:+.1f} points, {_interval(interval)}{shared}."
+    yield f"{where} the winner differs from the baseline by {in_points(value)} points, {_interval(interval)}{shared}."
     low, high = 100 * interval.low, 100 * interval.high
+    if LowerBound().read(heldout, 1 - interval.level).holds:
+        yield "That shows a gain."
+    elif high < 0 and heldout.n_groups >= SMALL:
+        yield "That shows a loss."
+    else:
+        yield "That shows neither a gain nor a loss."
     if low >= 0:
         yield f"Gains above {high:.1f} and below {low:.1f} points are excluded."
     elif high > 0:
         yield f"Gains above {high:.1f} points and losses above {-low:.1f} are excluded."
     else:
         yield f"Every gain is excluded, and losses above {-low:.1f} and below {-high:.1f} points."
+
+
+def _optimism(off: float) -> str:
+    """How far accept was off, as a difference of shares; NaN where one of both is undefined."""
+    if off != off:
+        return "how optimistic accept was is not known"
+    return f"accept was {'optimistic' if off >= 0 else 'pessimistic'} by {100 * abs(off):.1f}"
 
 
 def _noise(noise: NoiseFloor, value: float) -> Iterator[str]:
@@ -130,7 +145,7 @@ def _equal_budget(reading: EqualBudgetReading) -> str:
     said = (
         f"Given the winner's completion tokens ({budget.samples} samples, {reading.arm:.1f} a judgement against "
         f"{reading.winner:.1f}), the baseline {'is still beaten' if won else 'is not shown to be beaten'}: the winner "
-        f"differs from it by {100 * found.difference.value:+.1f} points, {_interval(interval)}. This second reading "
+        f"differs from it by {in_points(found.difference.value)} points, {_interval(interval)}. This second reading "
         "decides nothing."
     )
     if not reading.reached:
@@ -141,9 +156,11 @@ def _equal_budget(reading: EqualBudgetReading) -> str:
 def _subgroups(found: Subgroups | None) -> str:
     if found is None:
         return f"Sub-groups: {NOT_TESTED}."
+    if not found.rows:
+        return "Sub-groups: there are none to test."
     better = [row for row in found.rows if row.adjusted < found.alpha / 2]
     names = ", ".join(
-        f"{row.field} {row.value} ({100 * row.comparison.difference.value:+.1f} points, p = {row.adjusted:.3g})"
+        f"{row.field} {row.value} ({in_points(row.comparison.difference.value)} points, p = {row.adjusted:.3g})"
         for row in better
     )
     return f"Of {len(found.rows)} sub-groups, tested with Holm's correction, a gain is shown in: {names or 'none'}."
@@ -152,4 +169,14 @@ def _subgroups(found: Subgroups | None) -> str:
 def _interval(interval: Interval) -> str:
     if not interval.defined:
         return f"no interval ({interval.reason})"
-    return f"{100 * interval.level:g}% interval [{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"
+    return f"{100 * interval.level:g}% interval [{in_points(interval.low)}, {in_points(interval.high)}]"
+
+
+def in_points(share: float) -> str:
+    """A difference of shares in points, signed; what rounds to 0 is +0.0, and NaN is undefined."""
+    return f"{round(100 * share, 1) + 0.0:+.1f}" if share == share else "undefined"
+
+
+def count_of(n: int, noun: str) -> str:
+    """So many of something: 1 pair, 2 pairs."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

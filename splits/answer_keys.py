@@ -15,7 +15,7 @@ KEY_WORDS: Final = 5
 """Fewest words of a key; a shorter sentence may stand anywhere by chance."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_TOKEN: Final = re.compile(r"[\w.:-]*\w")
+_TOKEN: Final = re.compile(r"\w(?:[\w.:|-]*\w)?")
 _LEAST_NAME: Final = 4
 
 
@@ -58,7 +58,7 @@ class AnswerKeys:
 
     def names_in(self, text: str) -> list[NamedKey]:
         """The names of examples and groups that stand in a text."""
-        tokens = dict.fromkeys(_TOKEN.findall(text))
+        tokens = dict.fromkeys(_TOKEN.findall(text) + _TOKEN.findall(text.replace("|", " ")))
         return [NamedKey(token, (self._names[token],)) for token in tokens if token in self._names]
 
     def __reduce__(self) -> NoReturn:
@@ -84,5 +84,5 @@ def _changed(flawed: Example, twin: Example) -> list[str]:
 
 
 def _looks_like_a_name(name: str) -> bool:
-    marked = any(character.isdigit() or character in "._:-" for character in name)
+    marked = any(character.isdigit() or character in "._:|-" for character in name)
     return len(name) >= _LEAST_NAME and marked and any(map(str.isalpha, name)) and bool(_TOKEN.fullmatch(name))

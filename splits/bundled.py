@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from lineage.errors import CorpusError
+from lineage.spelling import suggestion
 from splits.corpus import Corpus
 from splits.loaders import load_corpus
 
@@ -22,9 +22,7 @@ def bundled_directory(name: str) -> Path:
     """
     names = sorted(path.name for path in CORPORA.iterdir() if (path / "sources").is_dir())
     if name not in names:
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
-        raise CorpusError(f"no bundled corpus {name!r}; {hint}")
+        raise CorpusError(f"no bundled corpus {name!r}; {suggestion(name, names)}")
     return CORPORA / name
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Final, Literal
 
 from lineage.errors import CorpusError
+from lineage.spelling import suggestion
 from splits.corpus import LABELS
 from splits.json_lines import Refuse
 from splits.rows import EXAMPLE_FIELDS, REQUIRED
@@ -41,12 +41,13 @@ class Columns:
     def __post_init__(self) -> None:
         for name in (*self.names, *self.values):
             if name not in _MAPPED:
-                raise CorpusError(f"columns: {name!r} is not a field of an example; {_near(name, _MAPPED)}")
+                raise CorpusError(f"columns: {name!r} is not a field of an example; {suggestion(name, _MAPPED)}")
         if both := sorted(self.names.keys() & self.values.keys()):
             raise CorpusError(f"columns: {both[0]!r} has a column and a value for all rows; give one of them")
         for value, label in self.labels.items():
             if label not in LABELS:
-                raise CorpusError(f"labels: {value!r} is made {label!r}, which is no label; {_near(label, LABELS)}")
+                hint = suggestion(label, LABELS)
+                raise CorpusError(f"labels: {value!r} is made {label!r}, which is no label; {hint}")
 
     def bind(self, columns: Sequence[str], file: str) -> Binding:
         """Find the columns in a table.
@@ -60,13 +61,14 @@ class Columns:
         asked = [*self.names.items(), *(() if self.meta == "all" else (("meta", column) for column in self.meta))]
         for name, column in asked:
             if column not in columns:
-                raise CorpusError(f"there is no column {column!r}; {_near(column, columns)}", file=file, field=name)
+                hint = suggestion(column, columns)
+                raise CorpusError(f"there is no column {column!r}; {hint}", file=file, field=name)
         found = {name: self.names.get(name, name) for name in _MAPPED if name not in self.values}
         found = {name: column for name, column in found.items() if column in columns}
         for name in REQUIRED:
             if name not in found and name not in self.values:
                 remedy = f"map a column to {name}, or give it one value for all rows"
-                raise CorpusError(f"no column fills it; {_near(name, columns)}: {remedy}", file=file, field=name)
+                raise CorpusError(f"no column fills it; {suggestion(name, columns)}: {remedy}", file=file, field=name)
         used = set(found.values())
         kept = [column for column in columns if column not in used] if self.meta == "all" else self.meta
         labels = {_key(value): label for value, label in self.labels.items()}
@@ -122,7 +124,13 @@ def plain(value: Any, refuse: Refuse, field: str) -> Any:
     """
     if hasattr(value, "tolist"):  # a scalar or an array of numpy
         value = value.tolist()
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise refuse(f"cannot be kept: {error}; take the broken character out", field=field) from error
         return value
     if isinstance(value, float):
         if math.isinf(value):
@@ -144,9 +152,3 @@ def _key(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    near = get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(map(repr, names))}"

@@ -50,7 +50,7 @@ def plan_lock(
     selection, union, exclusions = selection or Selection(seed=seed), union or Union(), dict(exclusions or {})
     stratify, needs = checked_stratify(stratify), checked_needs(needs)
     united = union.blocks(corpus)
-    left = remaining(corpus, exclusions.values(), united)
+    left = remaining(corpus, exclusions, united)
     selected = selection.apply(left)
     features = features_of(selected, stratify)
 

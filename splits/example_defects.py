@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from splits.corpus import Example
 from splits.defects import Defect, RowFile, Severity
-from splits.near_duplicates import near_duplicate_links
-from splits.shingles import words_of
+from splits.near_duplicates import LEAST_WORDS, near_duplicate_links
+from splits.shingles import has_words, words_of
 from splits.text_defects import text_defects
-
-LEAST_WORDS: Final = 8
-"""Fewest words of a text that two groups must not share; a shorter answer may well be given twice."""
 
 
 def identity_defects(file: RowFile) -> Iterator[Defect]:
@@ -91,8 +87,8 @@ def shared_text_defects(file: RowFile) -> Iterator[Defect]:
 
 
 def near_duplicate_defects(file: RowFile, *, threshold: float) -> Iterator[Defect]:
-    """No two groups have near-duplicate texts; one pair stands for all texts of two groups."""
-    texts = {(line, field): text for line, field, text in file.texts()}
+    """No two groups have near-duplicate texts; one pair stands for all of two groups; short documents do not count."""
+    texts = {(line, field): text for line, field, text in file.texts() if field == "source" or _long(text)}
     keys = {f"{line:012d} {field}": (line, field) for line, field in texts}
     groups = {key: file.examples[line].group for key, (line, _) in keys.items()}
     links = near_duplicate_links({key: texts[place] for key, place in keys.items()}, groups=groups, threshold=threshold)
@@ -108,4 +104,4 @@ def near_duplicate_defects(file: RowFile, *, threshold: float) -> Iterator[Defec
 
 
 def _long(text: str) -> bool:
-    return len(words_of(text)) >= LEAST_WORDS
+    return has_words(text, LEAST_WORDS)

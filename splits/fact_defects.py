@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from splits.defects import Defect, RowFile, Severity
@@ -15,6 +16,8 @@ def fact_defects(file: RowFile, examples: RowFile) -> Iterator[Defect]:
     for example in examples.examples.values():
         sources.setdefault(example.group, {})[example.source] = None
     first: dict[tuple[str, str], int] = {}
+    strangers = Counter(row.fact.group for row in file.rows if row.fact is not None and "group" not in row.guessed)
+    told: set[str] = set()
     quoting = any(row.fact is not None and row.fact.evidence for row in file.rows)
     if file.rows and not quoting:
         words = f"none of the {len(file.rows)} facts quotes evidence from its source; quote what states each"
@@ -26,8 +29,9 @@ def fact_defects(file: RowFile, examples: RowFile) -> Iterator[Defect]:
         if (above := first.setdefault((group, key), row.line)) != row.line:
             words = f"fact {key!r} of group {group!r} also stands on line {above}; ids are unique within a group"
             yield file.defect("error", "duplicate id", row.line, "id", words)
-        if group not in sources and "group" not in row.guessed:
-            words = f"group {group!r} has no example in the corpus"
+        if group not in sources and "group" not in row.guessed and group not in told:
+            told.add(group)
+            words = f"group {group!r} has no example in the corpus, and {strangers[group]} fact(s) here"
             yield file.defect("error", "unknown group", row.line, "group", words)
         for found in text_defects(row.fact.fact):
             yield file.defect("warning", found.kind, row.line, "fact", found.words)

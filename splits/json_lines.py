@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -48,6 +49,7 @@ def read_json(path: Path, what: str) -> Any:
     refuse = partial(CorpusError, file=str(path))
     data = path.read_bytes()
     try:
+        _refuse_mark(data, refuse)
         value = _STRICT.decode(data.decode("utf-8"))
         if b"\\ud" in data.lower():
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -79,6 +81,7 @@ def parse_json_line(line: bytes, refuse: Refuse) -> dict[str, Any]:
 
 def _searched(line: bytes, refuse: Refuse) -> dict[str, Any]:
     """Parse with the place of a defect in sight."""
+    _refuse_mark(line, refuse)
     try:
         text = line.removesuffix(b"\n").decode("utf-8")
         row = json.loads(text, object_pairs_hook=partial(_object, refuse))
@@ -92,9 +95,19 @@ def _searched(line: bytes, refuse: Refuse) -> dict[str, Any]:
     for field, value in row.items():
         try:
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
-        except ValueError as error:  # NaN, an infinity or half a surrogate pair, which json.loads lets through
-            raise refuse(f"holds what JSON or UTF-8 cannot: {error}", field=field) from error
+        except UnicodeEncodeError as error:  # half a surrogate pair, which json.loads lets through, as it does NaN
+            message = f"holds what JSON or UTF-8 cannot: {error}; take the broken character out"
+            raise refuse(message, field=field) from error
+        except ValueError as error:
+            message = "holds NaN or an infinity, which JSON cannot; give a number, or null for nothing"
+            raise refuse(message, field=field) from error
     return row
+
+
+def _refuse_mark(data: bytes, refuse: Refuse) -> None:
+    """Refuse a byte order mark, which spreadsheets and some editors put before UTF-8."""
+    if data.startswith(BOM_UTF8):
+        raise refuse("begins with a byte order mark; save it as UTF-8 without one")
 
 
 def _object(refuse: Refuse, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _structure(example: Example, corpus: Corpus) -> dict[str, Any]:
 
 def _selected(lock: SplitLock, corpus: Corpus) -> dict[str, tuple[Example, ...]]:
     """The selected examples of each group, of all splits."""
-    return lock.selection.apply(remaining(corpus, lock.exclusions.values(), lock.united))
+    return lock.selection.apply(remaining(corpus, lock.exclusions, lock.united))
 
 
 def _examples(lock: SplitLock, corpus: Corpus, split: str) -> tuple[Example, ...]:

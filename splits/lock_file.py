@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from lineage.canonical import digest, pretty_json, sync_directory
+from lineage.canonical import digest, pretty_json, write_once
 from lineage.errors import SplitError
 from splits.corpus import Corpus
 from splits.exclusions import Exclusion
@@ -23,6 +21,8 @@ from splits.provenance import Provenance, provenance_of
 from splits.selection import Selection
 from splits.unions import Union
 from splits.verification import verify_lock
+
+FIRST_FORMAT: Final = "holdgate split lock 1"
 
 
 def commit_lock(lock: SplitLock, path: Path) -> SplitLock:
@@ -37,41 +37,12 @@ def commit_lock(lock: SplitLock, path: Path) -> SplitLock:
     """
     committed = replace(lock, git=provenance_of(path.parent), path=path)
     try:
-        _write_once(path, pretty_json(committed.row()))
+        write_once(path, pretty_json(committed.row()))
     except FileExistsError as error:
         raise SplitError(
             f"{path} exists; a committed split lock is never overwritten: verify it, or commit another file"
         ) from error
     return committed
-
-
-def _write_once(path: Path, text: str) -> None:
-    """Give a whole, synced file its name, unless a file has that name.
-
-    Raises:
-        FileExistsError: one has.
-    """
-    if path.exists():
-        raise FileExistsError(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        os.link(name, path)  # unlike a rename, this fails where the name is taken
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links; a crash here leaves a part of a lock, which no load accepts
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    finally:
-        Path(name).unlink()
-    sync_directory(path.parent)
 
 
 def load_lock(path: Path, corpus: Corpus) -> SplitLock:
@@ -90,7 +61,10 @@ def load_lock(path: Path, corpus: Corpus) -> SplitLock:
     except SplitError as error:
         raise SplitError(f"{path}: {error}") from error
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
-        raise SplitError(f"{path}: is not a split lock ({type(error).__name__}: {error})") from error
+        raise SplitError(
+            f"{path}: is not a split lock ({type(error).__name__}: {error}), or not the whole of one; restore the file "
+            "as it was committed"
+        ) from error
     if plain := sorted(edited - {"splits", "fingerprints"}):  # what was edited within these two is named by its group
         raise SplitError(f"{path}: the lock was edited (differs in {', '.join(plain)}); restore it")
     verify_lock(lock, corpus)
@@ -108,10 +82,13 @@ def parse_lock(data: Mapping[str, Any]) -> SplitLock:
         KeyError, TypeError, ValueError, AttributeError: it is no lock.
     """
     if data["format"] != FORMAT and str(data["format"]).startswith(FORMAT.rstrip("0123456789")):
-        raise SplitError(
-            f"is a {data['format']!r}, this version reads {FORMAT!r}: commit the split anew with the same sizes, seed "
-            "and selection (--stratify stratum draws the groups of format 1), or use the version that wrote it"
-        )
+        remedy = "use the version that wrote it"
+        if data["format"] == FIRST_FORMAT:
+            remedy += (
+                ", or commit the split anew with the same sizes, seed and selection: --stratify stratum draws the same "
+                "groups"
+            )
+        raise SplitError(f"is a {data['format']!r}, this version reads {FORMAT!r}: {remedy}")
     return SplitLock(
         corpus_hash=data["corpus_hash"],
         seed=data["seed"],

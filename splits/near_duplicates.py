@@ -11,7 +11,7 @@ import numpy as np
 from lineage.errors import InputError
 from splits.corpus import Corpus
 from splits.minhash import Banding, Places, candidates, estimated, signatures
-from splits.shingles import Shingler
+from splits.shingles import Shingler, has_words
 
 SHINGLE_WORDS: Final = 3
 """Words of a shingle."""
@@ -20,6 +20,8 @@ THRESHOLD: Final = 0.4
 
 Unrelated clinical notes and conversations stay below 0.3; a note to which a whole other one was appended reaches 0.46.
 """
+LEAST_WORDS: Final = 8
+"""Fewest words of a document that ties groups together; a shorter one, such as "None.", is given to many sources."""
 _SLACK: Final = 4.0  # standard deviations by which an estimate may fall short before a pair is dropped unmeasured
 
 
@@ -88,8 +90,8 @@ def near_duplicate_groups(corpus: Corpus, *, threshold: float = THRESHOLD) -> tu
     """Sets of groups that belong together, as a source or a document of one is a near-duplicate of one of another.
 
     The sets are disjoint, have two groups or more, and come in order of their first group. Two groups of a set may be
-    connected by way of a third only. Near-duplicates within a group, such as twins, do not count, and the order of the
-    rows does not matter.
+    connected by way of a third only. Near-duplicates within a group, such as twins, do not count, nor do documents of
+    fewer than ``LEAST_WORDS`` words, and the order of the rows does not matter.
 
     Raises:
         InputError: the threshold is outside (0, 1].
@@ -104,7 +106,7 @@ def near_duplicate_groups(corpus: Corpus, *, threshold: float = THRESHOLD) -> tu
 
 
 def corpus_texts(corpus: Corpus) -> tuple[dict[str, str], dict[str, str]]:
-    """Documents and sources of a corpus, each text of a group once, and the group of each.
+    """Sources and documents that may tie groups together, each text of a group once, and the group of each.
 
     A key is the field and the first example that has the text, such as ``source g1.clean``.
     """
@@ -113,7 +115,8 @@ def corpus_texts(corpus: Corpus) -> tuple[dict[str, str], dict[str, str]]:
     for group, examples in corpus.groups.items():
         first: dict[str, str] = {}
         for example in examples:
-            first.setdefault(example.document, f"document {example.id}")
+            if has_words(example.document, LEAST_WORDS):
+                first.setdefault(example.document, f"document {example.id}")
             first.setdefault(example.source, f"source {example.id}")
         texts.update((key, text) for text, key in first.items())
         groups.update(dict.fromkeys(first.values(), group))

@@ -89,6 +89,7 @@ def check_needs(
         raise SplitError(
             f"{said}; each of {len(SPLITS)} splits needs a group that does, so that no sizes would do: "
             + ("use a corpus that has more of them" if more is None else f"a selection of {more} groups would")
+            + f"; or leave {need} out of the needs (--needs), if the objective can do without"
         )
     for sizes in _larger({split: len(splits[split]) for split in SPLITS}, name, len(selected) - len(holders) + 1):
         try:

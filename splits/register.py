@@ -30,14 +30,18 @@ class Comparison:
 
 
 def register_path(lock: SplitLock) -> Path:
-    """Where the register of a lock stands.
+    """Where the register of a lock stands: beside its file, by whatever links the file was reached.
+
+    A copy of the file elsewhere has a register of its own, and so has the same split committed again: nothing in a file
+    can tell how many copies of it there are.
 
     Raises:
         SealError: the lock was never written to a file.
     """
     if lock.path is None:
         raise SealError("a split lock must be committed to a file before its held-out split can be opened")
-    return lock.path.with_name(lock.path.name.removesuffix(".json") + ".register.jsonl")
+    path = lock.path.resolve()
+    return path.with_name(path.name.removesuffix(".json") + ".register.jsonl")
 
 
 def register_opening(
@@ -57,9 +61,11 @@ def register_opening(
         caller: the command or module that opens.
 
     Raises:
-        SealError: every comparison that the lock was committed with is spent, or the register was edited.
+        SealError: every comparison that the lock was committed with is spent, the register was edited, or the lock is
+            the copy that another campaign keeps in its run directory.
     """
     path = register_path(lock)
+    _refuse_kept_copy(lock, path, campaign)
     with _exclusive(path):
         rows = _rows(path, lock)
         confirms = [row for row in rows if row["opening"] == "confirm"]
@@ -97,6 +103,20 @@ def confirming_campaigns(lock: SplitLock) -> tuple[str, ...]:
     """
     path = register_path(lock)
     return tuple(row["campaign"] for row in _rows(path, lock) if row["opening"] == "confirm")
+
+
+def _refuse_kept_copy(lock: SplitLock, register: Path, campaign: str) -> None:
+    """Refuse the lock out of another campaign's run directory, whose register stands elsewhere."""
+    ledger = register.with_name("ledger.jsonl")
+    if register.exists() or not ledger.is_file():
+        return
+    with ledger.open("rb") as file:
+        mine = campaign.encode() in file.readline()
+    if not mine:
+        raise SealError(
+            f"{lock.path}: is a run directory's copy of its split lock, and not the file that was committed, beside "
+            "which the register of its comparisons stands; name that file in the plan"
+        )
 
 
 def _rows(path: Path, lock: SplitLock) -> list[dict[str, Any]]:

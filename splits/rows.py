@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Final, NamedTuple
 
+from lineage.spelling import suggestion
 from splits.corpus import KINDS, LABELS, SEVERITIES, STRENGTHS, TRACES, Example, Fact, Residual
 from splits.json_lines import Refuse
 
@@ -60,9 +61,9 @@ def read_example(row: Mapping[str, Any], refuse: Refuse, shared: dict[str, str] 
         CorpusError: naming place, field and rule.
     """
     if not row.keys() <= _KNOWN:
-        unknown = sorted(set(row) - _KNOWN)
-        known = ", ".join(sorted(_KNOWN))
-        raise refuse(f"is not a field of an example ({known}); use meta for more", field=unknown[0])
+        first = min(set(row) - _KNOWN)
+        hint = suggestion(first, EXAMPLE_FIELDS)
+        raise refuse(f"is not a field of an example: rename it ({hint}), or put it into meta", field=first)
     for field in REQUIRED:
         value = row.get(field)
         if not isinstance(value, str) or (field != "source" and (not value or value.isspace())):

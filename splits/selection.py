@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,21 +67,30 @@ class Selection:
         return tuple(example for example in examples if example.twin is None or example.id in kept)
 
 
-def remaining(corpus: Corpus, exclusions: Iterable[Exclusion], united: Sequence[Block] = ()) -> Corpus:
+def remaining(corpus: Corpus, exclusions: Mapping[str, Exclusion], united: Sequence[Block] = ()) -> Corpus:
     """What of a corpus is left to be used; with nothing excluded, the corpus itself.
 
     An excluded group takes the groups with it that it is united with, and an excluded pair is its flawed example. Where
     an excluded id is a clean example's, everything that has it for its twin goes too.
 
+    Args:
+        corpus: the whole corpus.
+        exclusions: what is left out, by where that was read.
+        united: sets of united groups.
+
     Raises:
-        SplitError: a group or an example is excluded that the corpus does not have.
+        SplitError: a group or an example is excluded that the corpus does not have, or nothing is left.
     """
-    groups = {group for exclusion in exclusions for group in exclusion.groups}
-    pairs = {pair for exclusion in exclusions for pair in exclusion.pairs}
-    for what, unknown in (("group", groups - set(corpus.groups)), ("example", pairs - set(corpus.by_id))):
-        if unknown:
-            shown = ", ".join(sorted(unknown)[:5]) + (", …" if len(unknown) > 5 else "")
-            raise SplitError(f"excluded {what} {shown} is not in the corpus; exclude only what is")
+    for place, exclusion in exclusions.items():
+        for what, names, known in (
+            ("group", exclusion.groups, corpus.groups),
+            ("example", exclusion.pairs, corpus.by_id),
+        ):
+            if unknown := [name for name in names if name not in known]:
+                shown = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
+                raise SplitError(f"{place}: excluded {what} {shown} is not in the corpus; exclude only what is")
+    groups = {group for exclusion in exclusions.values() for group in exclusion.groups}
+    pairs = {pair for exclusion in exclusions.values() for pair in exclusion.pairs}
     if not groups and not pairs:
         return corpus
     for block in united:
@@ -92,9 +101,6 @@ def remaining(corpus: Corpus, exclusions: Iterable[Exclusion], united: Sequence[
         for example in corpus.examples
         if example.group not in groups and example.id not in pairs and example.twin not in pairs
     )
+    if not kept:
+        raise SplitError(f"nothing of the corpus is left: {', '.join(exclusions)} exclude it all; exclude less")
     return Corpus(kept, corpus.facts)
-
-
-def strata_of(selected: Mapping[str, Sequence[Example]]) -> dict[str, str]:
-    """Stratum of each selected group."""
-    return {group: examples[0].stratum for group, examples in selected.items()}

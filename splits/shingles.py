@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,11 @@ _FINALIZER: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)
 def words_of(text: str) -> list[str]:
     """The lower-case words of a text: runs of letters, digits and underscores of any script."""
     return _WORD.findall(text.lower())
+
+
+def has_words(text: str, least: int) -> bool:
+    """Whether a text has at least so many words; no more of it is read than that takes."""
+    return next(islice(_WORD.finditer(text), least - 1, None), None) is not None
 
 
 class Shingler:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any, Final
 
 from lineage.canonical import canonical_json
 from lineage.errors import SplitError
+from lineage.spelling import suggestion
 from splits.blocks import Block
 from splits.corpus import Corpus, Example
 from splits.near_duplicates import near_duplicate_groups
@@ -44,9 +44,10 @@ class Union:
             raise SplitError(f"near-duplicates are united from a similarity in (0, 1], got {self.near_duplicates!r}")
         for name in self.fields:
             if name not in FIELDS and not (name.startswith(META) and name != META):
-                near = get_close_matches(name, FIELDS, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(FIELDS)} and {META}NAME"
-                raise SplitError(f"groups cannot be united by {name!r}, which is no field that they may share; {hint}")
+                raise SplitError(
+                    f"groups cannot be united by {name!r}, which is no field that they may share; "
+                    f"{suggestion(name, FIELDS)} (or name a key of meta: {META}KEY)"
+                )
 
     def row(self) -> dict[str, Any]:
         """The JSON form."""

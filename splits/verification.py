@@ -42,7 +42,10 @@ def verify_lock(lock: SplitLock, corpus: Corpus) -> None:
         united=lock.united,
     )
     if moved := _moved(drawn, lock.splits):
-        raise SplitError(f"{name}: group {_shown(moved)} was moved: seed {lock.seed} does not draw it where it stands")
+        raise SplitError(
+            f"{name}: group {_shown(moved)} was moved: seed {lock.seed} does not draw it where it stands; restore the "
+            "lock"
+        )
     if drawn != lock.splits:
         raise SplitError(f"{name}: the groups of a split are not in their order; restore the lock")
     for split in SPLITS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -12,9 +12,11 @@ from students.capabilities import Capabilities
 from students.checklist import ChecklistJudge
 from students.coverage import CoverageJudge
 from students.criterion import ANSWER_FORMS, CRITERIA, SAMPLES, CriterionJudge
+from students.fact_list import FactListScorer
 from students.g_eval import GEvalJudge
 from students.keyed_facts import KeyedFactChecker
 from students.per_fact import PerFactChecker
+from students.pipeline import FactPipeline
 from students.reporting import WORDINGS, DeployedJudge, EngineeredJudge
 from students.student import PromptCache, Student
 from students.whole_note import WholeNoteScorer
@@ -32,6 +34,8 @@ class Design:
         answer_tokens: cap of the answer where the plan gives none.
         temperature: where the plan gives none, and there is an effect.
         samples: answers a judgement where the plan gives none, and there is an effect.
+        block: the block that evolves where the plan names none, and there are several.
+        defaults: further settings where the plan is silent.
         facts: whether it checks the facts of the corpus.
         clauses: name of the operator reflector's clause bank for it, or None where there is none.
         simulated: whether the simulated judge answers it.
@@ -44,6 +48,8 @@ class Design:
     answer_tokens: int = 64
     temperature: float = 0.0
     samples: int = 1
+    block: str | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     facts: bool = False
     clauses: str | None = None
     simulated: bool = True
@@ -83,6 +89,10 @@ def _same(*names: str) -> dict[str, str]:
 
 
 _LISTING: Final = _same("block", "list_tokens", "temperature")
+_PIPELINE: Final = {
+    **_LISTING,
+    **_same("facts_from", "second_look", "sections", "rule", "rule_count", "max_facts"),
+}
 
 DESIGNS: Final[Mapping[str, Design]] = {
     design.name: design
@@ -127,6 +137,7 @@ DESIGNS: Final[Mapping[str, Design]] = {
                 _same("temperature"),
                 answer_tokens=512,
                 clauses="whole-note",
+                simulated=False,
             )
             for wording in WORDINGS
         ),
@@ -137,9 +148,10 @@ DESIGNS: Final[Mapping[str, Design]] = {
             _same("temperature"),
             answer_tokens=512,
             clauses="whole-note",
+            simulated=False,
         ),
-        Design("checklist", ChecklistJudge, ChecklistJudge.scale, _LISTING, answer_tokens=512),
-        Design("coverage", CoverageJudge, CoverageJudge.scale, _LISTING, answer_tokens=512),
+        Design("checklist", ChecklistJudge, ChecklistJudge.scale, _LISTING, answer_tokens=512, block="answers"),
+        Design("coverage", CoverageJudge, CoverageJudge.scale, _LISTING, answer_tokens=512, block="stated"),
         Design(
             "g-eval",
             GEvalJudge,
@@ -148,6 +160,33 @@ DESIGNS: Final[Mapping[str, Design]] = {
             answer_tokens=4,
             temperature=1.0,
             samples=8,
+            block="completeness",
+        ),
+        Design(
+            "fact-list",
+            FactListScorer,
+            FactListScorer.scale,
+            _same("max_facts", "temperature"),
+            facts=True,
+            clauses="whole-note",
+        ),
+        Design(
+            "two-stage",
+            partial(FactPipeline, stages=2),
+            FactPipeline.scale,
+            {**_PIPELINE, **_same("audit")},
+            answer_tokens=512,
+            block="check",
+            defaults={"max_facts": 25},
+        ),
+        Design(
+            "three-stage",
+            partial(FactPipeline, stages=3),
+            FactPipeline.scale,
+            {**_PIPELINE, **_same("weights", "credits")},
+            answer_tokens=512,
+            block="check",
+            defaults={"max_facts": 25, "rule": "critical-absent"},
         ),
     )
 }

@@ -41,7 +41,6 @@ class GEvalJudge(PromptedStudent):
     Args:
         block: the criterion that evolves: ``completeness``, ``faithfulness`` or ``precision``.
         draws: samples where there are no log-probabilities.
-        sampled: whether grades are sampled though the model states log-probabilities.
         model: identity of the model, part of the hash.
         budget: reasoning budget and answer cap.
         temperature: of the samples, above 0 for several; None sends none. Log-probabilities are read at 0.
@@ -54,7 +53,6 @@ class GEvalJudge(PromptedStudent):
 
     block: str = "completeness"
     draws: int = 8
-    sampled: bool = False
     budget: ReasoningBudget = field(default_factory=lambda: ReasoningBudget(answer_tokens=4))
     temperature: float | None = 1.0
     prompts: Mapping[str, Prompt] = field(init=False)
@@ -81,7 +79,7 @@ class GEvalJudge(PromptedStudent):
         """Whether grades are expectations under log-probabilities."""
         able = self.capabilities
         stated = able.reasoning_logprobs or not self.budget.reasons(able)
-        return able.top_logprobs > HIGHEST and stated and not self.sampled
+        return able.top_logprobs > HIGHEST and stated
 
     @property
     def samples(self) -> int:

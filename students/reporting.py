@@ -1,4 +1,4 @@
-"""Judges that give their reasons before a score: a deployed faithfulness check, and an engineered one for omissions."""
+"""Judges that give reasons with their score: a deployed faithfulness check, and an engineered one for omissions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDINGS: Final[tuple[Wording, ...]] = get_args(Wording)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportingJudge(PromptedStudent):
-    """A student that writes its reasons on source and document, and then a score from 0 to 10.
+    """A student that reads source and document and answers with a score from 0 to 10 and what it rests on.
 
     Args:
         model: identity of the model, part of the hash.

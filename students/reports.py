@@ -1,4 +1,4 @@
-"""Reading answers that give their reasons before a score: the score of the last line, and a list of omissions."""
+"""Reading answers that give reasons with their score: the line that states the score, and a list of omissions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ListedOmission:
 
 
 def parse_report(text: str | None, *, scale: int = 10) -> Fraction | Unread | Abstained:
-    """The score of an answer that gives its reasons first: of the line, or equal lines, that state one.
+    """The score of an answer that gives reasons too: that of the line, or of equal lines, which begins with *score*.
 
     Numbers elsewhere are no score. An answer without such a line, as one that was cut short, is not read, nor is one
     with two scores. A JSON object is read by its ``score`` field.

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from optimize import Campaign, parse_plan
+from optimize.judging import JudgingPlan, JudgingRun, parse_judging_plan
 from splits import Corpus, Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
 from students import load_instruction
 from students.overlap import word_overlap
@@ -110,6 +111,39 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> 
     result = Campaign(parse_plan(plan, where="test"), consults, lock, place / "run", baseline=baseline).run()
     assert result.verdict["decision"] == "emit"
     return place / "run"
+
+
+JUDGES: dict[str, Any] = {
+    "name": "judges",
+    "corpus": {"bundled": "consults"},
+    "selection": {"groups": 6, "flawed_per_group": 3, "seed": 1},
+    "model": {"simulated": {"noise": 2.0}},
+    "students": [
+        {"name": "whole", "shape": "whole-note"},
+        {"name": "facts", "shape": "per-fact", "budget": {"answer_tokens": 1}, "max_facts": 3},
+    ],
+    "seed": 1,
+}
+"""A judging plan of two simulated judges on six groups."""
+
+
+@pytest.fixture
+def judging() -> Callable[..., JudgingPlan]:
+    """A judging plan of two simulated judges on six groups; keyword arguments replace parts of it."""
+
+    def make(**changes: Any) -> JudgingPlan:
+        return parse_judging_plan(JUDGES | changes, where="test")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def finished_judging(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> Path:
+    """The directory of a finished judging run of three replicates; tests that write into it work on a copy."""
+    directory = tmp_path_factory.mktemp("judging") / "run"
+    plan = parse_judging_plan(JUDGES | {"replicates": 3}, where="test")
+    JudgingRun(plan, consults, directory, texts={}).run()
+    return directory
 
 
 class JudgeEndpoint:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.cli.importing import import_command
+from experiments.loading import is_plan, load_named_corpus, read_corpus_plan
 from experiments.report.blocks import Table as Block
 from experiments.report.description import (
     bars,
@@ -101,7 +102,10 @@ def check_command(name: str, facts: Path | None, similarity: float, as_json: boo
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the pictures alone to this file.")
 @AsJson
 def describe_command(name: str, facts: Path | None, html: Path | None, svg: Path | None, as_json: bool) -> None:
-    """Count a corpus by every field that a split rests on, and measure words, twins and facts."""
+    """Count a corpus by every field that a split rests on, and measure words, twins and facts.
+
+    It is a bundled corpus, a corpus.jsonl, a directory that holds one, or the corpus that a plan (YAML) names.
+    """
     found = describe(read_corpus(name, facts))
     if html is not None:
         write_atomic(html, page(description_page(name, found)))
@@ -120,20 +124,36 @@ def corpus_files(name: str, facts: Path | None) -> CorpusFiles:
     """The files of a corpus by path, by directory or by bundled name.
 
     Raises:
-        CorpusError: there is no bundled corpus of that name.
+        CorpusError: there is no bundled corpus of that name, or it is a plan, whose corpus may be in other files.
     """
     path = Path(name)
+    if is_plan(path):
+        raise CorpusError(
+            "is a plan, and what is wanted is a corpus.jsonl; write the plan's corpus as one with: holdgate corpus "
+            f"import {name}",
+            file=name,
+        )
     if path.is_dir() and (path / "corpus.jsonl").is_file():
         beside = path / "facts.jsonl"
         return CorpusFiles(path / "corpus.jsonl", facts or (beside if beside.is_file() else None))
     if path.is_file() or facts is not None or name.endswith(".jsonl"):
         return CorpusFiles(path, facts)
+    if path.is_dir():
+        raise CorpusError("there is no corpus.jsonl in this directory; name the file", file=name)
     directory = bundled_directory(name)
     return CorpusFiles(directory / "corpus.jsonl", directory / "facts.jsonl")
 
 
 def read_corpus(name: str, facts: Path | None) -> Corpus:
-    """A corpus by path, by directory or by bundled name."""
+    """A corpus by path, by directory, by bundled name, or by the plan that names it.
+
+    Raises:
+        CorpusError: it is not there, or breaks a rule; or facts are given to a plan, which names its own.
+    """
+    if is_plan(path := Path(name)):
+        if facts is not None:
+            raise CorpusError("a plan names its own facts, so that --facts has no effect; remove it", file=name)
+        return load_named_corpus(read_corpus_plan(path), path)
     files = corpus_files(name, facts)
     return load_corpus(files.corpus, facts=files.facts)
 

@@ -184,7 +184,7 @@ def _alarms(say: Callable[[str], None], power: Power) -> None:
         say(
             f"{rate} on {where}: {steps.n} clean documents, steps of {100 * steps.step:.1f} points; the cap of "
             f"{steps.cap:.2f} allows {steps.allowed} of {steps.n}, which may be a true rate of {low:.1f} to {high:.1f}%"
-            f" (Wilson)"
+            f" ({100 * steps.interval.level:.4g}% Wilson interval)"
         )
     if power.beyond == power.beyond:
         held = power.steps["heldout"]

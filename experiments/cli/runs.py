@@ -12,11 +12,13 @@ import click
 from rich.console import Console
 
 from experiments.cli.campaigns import not_a_run, tracking_uri
+from experiments.judging import write_table
 from experiments.report import write_report
 from lineage.audit import audit_ledger, check_kept_head
 from lineage.ledger import read_events
 from lineage.mirror import sync
 from lineage.tree import render_tree
+from optimize.judging.recorded import is_judging
 from optimize.recompute import audit_numbers
 
 RunDirectory = click.argument("run", type=click.Path(path_type=Path))
@@ -97,8 +99,12 @@ def sync_command(run: Path, store: str | None) -> None:
 @click.command("report")
 @RunDirectory
 def report_command(run: Path) -> None:
-    """Write report.html and report.md of a finished run, from the run directory alone."""
+    """Write report.html and report.md of a finished run, or a judging run's table, from the run directory alone."""
     _existing(run)
+    if is_judging(run):
+        table = write_table(run.absolute())
+        click.echo(f"{table.markdown}\n{table.scores}")
+        return
     paths = write_report(run.absolute())
     click.echo(f"{paths.html}\n{paths.markdown}")
 

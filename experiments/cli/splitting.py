@@ -33,9 +33,13 @@ def split_group() -> None:
 
 def _corpus_options(command: click.decorators.FC) -> click.decorators.FC:
     command = click.option("--facts", type=click.Path(path_type=Path), help="The corpus's facts.jsonl.")(command)
-    return click.option("--corpus", "name", required=True, help="A corpus.jsonl, or the name of a bundled corpus.")(
-        command
-    )
+    return click.option(
+        "--corpus",
+        "name",
+        required=True,
+        metavar="NAME|PATH",
+        help="A bundled corpus, a corpus.jsonl, a directory that holds one, or the plan (YAML) that names the corpus.",
+    )(command)
 
 
 def _draw_options(command: click.decorators.FC) -> click.decorators.FC:
@@ -167,12 +171,13 @@ def _sizes(text: str) -> Sizes:
     try:
         if len(parts) != len(SPLITS):
             raise ValueError
-        if any("." in part for part in parts):
+        if "." in text or "/" in text:
             return {name: Fraction(part.strip()) for name, part in zip(SPLITS, parts, strict=True)}
         return {name: int(part) for name, part in zip(SPLITS, parts, strict=True)}
-    except ValueError as error:
+    except (ValueError, ZeroDivisionError) as error:
         raise SplitError(
-            f"--sizes must be three whole numbers such as 8,6,10, or three fractions such as 0.4,0.2,0.4, got {text!r}"
+            "--sizes must be three whole numbers such as 8,6,10, or three fractions such as 0.4,0.2,0.4 or "
+            f"1/3,1/3,1/3, got {text!r}"
         ) from error
 
 

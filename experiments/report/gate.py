@@ -8,6 +8,7 @@ from typing import Any
 from experiments.report.blocks import Block, Bullets, Pairs, Paragraph, Section, Table
 from experiments.report.data import ReportData
 from experiments.report.wording import NONE, change, flags_label, multiple, points, share, split_words
+from optimize.verdict_words import count_of
 
 
 def gate_section(data: ReportData) -> Section:
@@ -30,8 +31,9 @@ def _read(data: ReportData) -> Iterator[Block]:
     yield _conditions(conditions)
     held, worst = verdict["heldout"]["omissions"], verdict["heldout"]["omissions_worst_case"]
     said = [
-        f"Held-out omissions: {held['wins']} pairs better, {held['ties']} level, {held['losses']} worse, over "
-        f"{held['pairs']} pairs in {held['groups']} groups; {change(held)} ({held['method']}).",
+        f"Held-out omissions: {count_of(held['wins'], 'pair')} better, {held['ties']} level, {held['losses']} worse, "
+        f"over {held['pairs']} in {count_of(held['groups'], 'group')}; {change(held)} ({held['method']}). Beside it, "
+        f"from resampled groups: {_resampled(held)}.",
         f"Coverage: {100 * verdict['coverage']:.1f}% of planned omission pairs are scored in both arms; the floor "
         f"is {100 * plan['gate']['coverage']:g}%.",
     ]
@@ -66,6 +68,16 @@ def _conditions(rows: list[tuple[str, Mapping[str, Any]]]) -> Table:
     )
 
 
+def _resampled(held: Mapping[str, Any]) -> str:
+    """Both bootstrap intervals of the difference, which the rule does not read."""
+    parts = []
+    for name, key in (("percentile", "bootstrap"), ("BCa", "bca")):
+        ends = held.get(key)
+        shown = "none" if ends is None or ends["low"] is None else f"[{points(ends['low'])}, {points(ends['high'])}]"
+        parts.append(f"{name} {shown}")
+    return ", ".join(parts)
+
+
 def _flagged(verdict: Mapping[str, Any], arm: str) -> str:
     row = verdict["flags"][arm]
     if not row["of"]:
@@ -78,7 +90,7 @@ def _on_accept(verdict: Mapping[str, Any]) -> str:
     row, sign = verdict["accept"]["comparison"], verdict["accept"]["sign_test"]
     told = "told from noise" if verdict["accept"]["told_from_noise"] else "not told from noise"
     return (
-        f"On accept, where the winner was chosen: {change(row, level=0)}, {sign['wins']} pairs better and "
+        f"On accept, where the winner was chosen: {change(row, level=0)}, {count_of(sign['wins'], 'pair')} better and "
         f"{sign['losses']} worse, sign test p = {sign['p']:.3g}; {told} even there, and optimistic."
     )
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from experiments.report.blocks import Operation
 from experiments.report.data import ReportData
 from optimize.gate import SMALL
+from optimize.verdict_words import count_of, in_points
 
 NONE: Final = "not defined"
 TRACES: Final = ("complete", "partial-weak", "partial-strong", "unknown")
@@ -27,7 +28,7 @@ def split_words(split: str) -> str:
 
 def points(value: float | None) -> str:
     """A difference of shares in points, signed."""
-    return NONE if value is None else f"{100 * value:+.1f}"
+    return NONE if value is None else in_points(value)
 
 
 def measure(row: Mapping[str, Any] | None) -> str:
@@ -103,7 +104,7 @@ def findings(data: ReportData) -> list[str]:
     verdict, groups = data.verdict, data.splits["groups"]["heldout"]
     said = [_place(data), *verdict["words"]]
     if groups < SMALL and not any("cannot confirm a moderate gain" in sentence for sentence in said):
-        said.append(f"{groups} held-out groups could not have confirmed a moderate gain.")
+        said.append(f"{count_of(groups, 'held-out group')} could not have confirmed a moderate gain.")
     if (optimism := verdict["accept"].get("optimism")) is not None and optimism < 0:
         said.append(
             f"Negative optimism means that accept showed {-100 * optimism:.1f} points less than held-out data did."

@@ -8,8 +8,8 @@ from typing import Any
 
 from lineage.canonical import pretty_json
 from lineage.ledger import Event
-from lineage.openings import is_look
 from lineage.mirror.store import RunStore
+from lineage.openings import is_look
 from lineage.records import minibatch_gain
 from lineage.segments import read_segment
 from lineage.tree import TreeRow, tree_rows

@@ -63,7 +63,8 @@ class LowerBound:
     """The low end of the two-sided interval exceeds the margin; below 20 groups, the sign-flip test at alpha/2.
 
     With few groups the interval's coverage rests on too few degrees of freedom, while the sign-flip test stays exact.
-    Where every group has the same difference there is no interval, and the rule does not pass.
+    That test is of no difference, so a margin other than 0 asks for the low end too. Where every group has the same
+    difference there is no interval, and what needs one does not pass.
     """
 
     margin: float = 0.0
@@ -84,16 +85,16 @@ class LowerBound:
 
     def _read(self, comparison: Comparison, low: float, reason: str, alpha: float) -> Finding:
         above = not reason and low > self.margin
+        seen = f"no interval ({reason})" if reason else f"low end {low:+.4f}"
+        seen += f"; it must exceed {self.margin:+.4f}"
         if comparison.n_groups >= SMALL:
-            seen = f"no interval ({reason})" if reason else f"low end {low:+.4f}"
-            return Finding(self.name, above, f"{seen}; it must exceed {self.margin:+.4f}")
-        p = comparison.sign_flip.p
-        holds = p < alpha / 2 and (self.margin == 0.0 or above)
+            return Finding(self.name, above, seen)
+        p, margin = comparison.sign_flip.p, self.margin != 0.0
         return Finding(
             self.name,
-            holds,
+            p < alpha / 2 and (above or not margin),
             f"with {comparison.n_groups} held-out groups (fewer than {SMALL}) the rule reads the one-sided sign-flip "
-            f"test: p = {p:.4f}; it must be below {alpha / 2:g}",
+            f"test: p = {p:.4f}; it must be below {alpha / 2:g}" + (f"; and, for the margin, {seen}" if margin else ""),
         )
 
 

@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from optimize.objectives import Comparison, ScoredPair
 from optimize.stats import NO_PAIRS, NO_VARIATION, ONE_GROUP
-
-Floats = npt.NDArray[np.float64]
+from optimize.stats.grouped import linearised_errors
+from optimize.stats.groups import ROUNDING, Floats
+from optimize.stats.influence import t_quantile
 
 LISTED: Final = 12
 """Up to this many groups with a failed pair every extreme outcome is looked at; beyond it the worst is searched for."""
@@ -86,7 +86,7 @@ def lowest_end(bounds: Bounds, *, level: float, level_arms: bool = False) -> tup
             interval.
 
     Returns:
-        The low end, and why there is none: NaN with a reason where an outcome has no interval.
+        The low end, and why there is none: NaN with a reason where an extreme outcome has no interval.
     """
     names, codes = np.unique(np.asarray(bounds.groups, dtype=np.str_), return_inverse=True)
     if len(names) < 2:
@@ -96,7 +96,7 @@ def lowest_end(bounds: Bounds, *, level: float, level_arms: bool = False) -> tup
         np.bincount(codes, weights=np.asarray(ends)).astype(np.float64) for ends in (bounds.least, bounds.most)
     )
     free = np.flatnonzero(most - least > 1e-12)
-    reach = -float(special.stdtrit(len(names) - 1, (1.0 - level) / 2.0))
+    reach = t_quantile(level, len(names))
 
     def ends(extremes: npt.NDArray[np.bool_]) -> Floats:
         """Low ends where the free groups are at their most (True) or least, shape (n_extremes,); -inf for none."""
@@ -113,16 +113,11 @@ def lowest_end(bounds: Bounds, *, level: float, level_arms: bool = False) -> tup
 
 
 def _low_ends(sums: Floats, sizes: Floats, reach: float, *, level_arms: bool) -> Floats:
-    n, g = float(sizes.sum()), len(sizes)
-    means = sums.sum(axis=1) / n
-    residuals = sums - means[:, None] * sizes
-    residuals[np.abs(residuals) <= 1e-10] = 0.0
-    spread = np.square(residuals).sum(axis=1)
-    # Cochran (1977), ch. 6, as in optimize.stats.grouped.
-    low = means - reach * np.sqrt(g / (g - 1) * spread) / n
-    same = spread == 0.0
-    agree = same & (np.abs(means) <= 1e-10) & level_arms
-    return np.asarray(np.where(agree, 0.0, np.where(same, -np.inf, low)), dtype=np.float64)
+    means = sums.sum(axis=1) / float(sizes.sum())
+    errors = linearised_errors(sums, sizes, means)
+    same = np.isnan(errors)
+    agree = same & (np.abs(means) <= ROUNDING) & level_arms
+    return np.where(agree, 0.0, np.where(same, -np.inf, means - reach * errors))
 
 
 def _descend(ends: Callable[[npt.NDArray[np.bool_]], Floats], start: npt.NDArray[np.bool_]) -> float:

@@ -14,7 +14,7 @@ from optimize.objectives import Measure, ScoredExamples, sweep
 from optimize.objectives.measures import Direction, ratio_measure
 from optimize.objectives.scored import Bools
 from optimize.stats import majority_flags
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 
 CAP: Final = 0.10
 """Most false alarms of the swept threshold."""

@@ -12,8 +12,7 @@ from optimize.calling import is_free
 from optimize.judging.costs import JudgePrices
 from optimize.judging.plan import JudgePlan, JudgingPlan
 from optimize.model_plan import ModelPlan
-from optimize.models import Model, build_student, capabilities_of, open_model
-from optimize.plan import Plan
+from optimize.models import Model, capabilities_of, open_model, student_of
 from students import Student, student_hash
 from students.baselines import BASELINES
 from students.pipeline import FactPipeline
@@ -28,8 +27,6 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     NO_MODEL: tuple(baseline.name for baseline in BASELINES),
 }
 """Designs that take a document apart, and the baselines; every other judges a document as a whole."""
-LISTED: Final = ("per-fact", "per-fact-keyed", "fact-list")
-"""Designs that are given the facts of the corpus, whatever their options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +35,27 @@ class Judge:
 
     Args:
         name: of the judge, with its budget where there is a ladder.
-        budget: label of the budget; None without a ladder.
         student: the student.
         candidate: the text that it judges with.
-        model: what it calls; None for a baseline without a language model.
-        lister: what its calls about the source alone go to, where that is another model.
+        budget: label of the budget; None without a ladder.
+        plan: its part of the plan; None for a baseline without a language model.
     """
 
     name: str
-    budget: str | None
     student: Student
     candidate: Candidate
-    model: ModelPlan | None = None
-    lister: ModelPlan | None = None
+    budget: str | None = None
+    plan: JudgePlan | None = None
+
+    @property
+    def model(self) -> ModelPlan | None:
+        """What it calls; a baseline calls nothing."""
+        return None if self.plan is None else self.plan.model
+
+    @property
+    def lister(self) -> ModelPlan | None:
+        """What its calls about the source alone go to, where that is another model."""
+        return None if self.plan is None else self.plan.lister
 
     @property
     def family(self) -> str:
@@ -60,9 +65,14 @@ class Judge:
     @property
     def needs_facts(self) -> bool:
         """Whether it is given the facts of the corpus."""
-        student = self.student
-        given = "facts" in getattr(student, "inputs", {}).values() or getattr(student, "facts_from", "") == "corpus"
-        return given or student.name in LISTED
+        return self.plan is None or self.plan.needs_facts
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Its part of the plan as a row, but for its models and its name."""
+        if self.plan is None:
+            return {}
+        return self.plan.model_dump(mode="json", exclude={"name", "instruction", "model", "lister"})
 
     def row(self) -> dict[str, Any]:
         """What is registered of it before the first call."""
@@ -73,6 +83,7 @@ class Judge:
             "family": self.family,
             "budget": self.budget,
             "student": student_hash(self.student),
+            "asked": self.asked,
             "settings": self.student.settings(),
             "candidate": self.candidate.id,
             "scale": self.student.scale,
@@ -120,19 +131,19 @@ def judges_of(plan: JudgingPlan, models: Mapping[ModelPlan, Model], texts: Mappi
             candidate = _candidate(student, texts.get(unit.judge.name))
         except PlanError as error:
             raise PlanError(f"student {unit.name}: {error}") from error
-        found.append(Judge(unit.name, unit.budget, student, candidate, unit.judge.model, unit.judge.lister))
+        found.append(Judge(unit.name, student, candidate, unit.budget, unit.judge))
     return tuple(found)
 
 
 def baselines() -> tuple[Judge, ...]:
     """The baselines without a language model, which always stand in the table where every group has facts."""
-    return tuple(Judge(one.name, None, one, Candidate(dict(one.seed_texts), "seed")) for one in BASELINES)
+    return tuple(Judge(one.name, one, Candidate(dict(one.seed_texts), "seed")) for one in BASELINES)
 
 
 def prices_of(judge: Judge, models: Mapping[ModelPlan, Model]) -> JudgePrices:
     """What the tokens of a judge's models cost."""
     if judge.model is None:
-        return JudgePrices(None, None, known=False)
+        return JudgePrices(None, None, known=True)  # it costs nothing
     used = [judge.model] if judge.lister is None else [judge.model, judge.lister]
     prices = [models[model].price for model in used]
     stated = any(price is not None for price in prices)
@@ -141,7 +152,7 @@ def prices_of(judge: Judge, models: Mapping[ModelPlan, Model]) -> JudgePrices:
 
 
 def _student(judge: JudgePlan, models: Mapping[ModelPlan, Model]) -> Student:
-    student = build_student(Plan.model_construct(student=judge), models[judge.model])  # type: ignore[call-arg]
+    student = student_of(judge, models[judge.model].identity)
     if judge.lister is None:
         return student
     if not isinstance(student, FactPipeline):

@@ -9,11 +9,11 @@ from lineage._version import __version__
 from lineage.audit import Finding
 from lineage.errors import HoldgateError
 from lineage.records import VOLATILE, stable
-from optimize.judging.judges import NO_MODEL
 from optimize.judging.recorded import RecordedJudging, load_judging
 from optimize.judging.table import table_row
 from optimize.recompute.comparing import REMEDY, compared
 from optimize.recompute.judgements import ROUNDED, recomputed_score
+from students.designs import DESIGNS
 
 
 def audit_judging(directory: Path) -> list[Finding]:
@@ -32,23 +32,23 @@ def audit_judging(directory: Path) -> list[Finding]:
 
 
 def _scores(run: RecordedJudging) -> Iterator[Finding]:
-    """Document scores from the verdicts or the answers; those of designs that need more than the run holds are named."""
+    """Document scores from the verdicts or the answers; designs that need more than the run holds are named."""
     untold: list[str] = []
     for event in run.all("evaluation"):
         judged = run.judged(event.body["purpose"])
-        if judged.judge["family"] == NO_MODEL:
+        if judged.judge["asked"].get("shape") not in DESIGNS:
             untold.append(judged.judge["name"])
             continue
         for judgement in judged.evaluation.judgements:
             if judgement.score is None:
                 continue
-            value = recomputed_score(judgement, judged.judge["settings"])
+            value = recomputed_score(judgement, judged.judge["asked"])
             if value is None or abs(value - judgement.score) > ROUNDED:
                 place = f"judgements/{event.body['segment']['name']}.jsonl"
                 words = f"score of {judgement.example}: recorded {judgement.score!r}, computed {value!r}"
                 yield Finding("error", place, words, REMEDY)
     if untold:
-        words = f"scores of {', '.join(untold)} need the documents and were not computed again"
+        words = f"scores of {', '.join(untold)} need more than the run holds and were not computed again"
         yield Finding("info", "ledger.jsonl", words, "nothing to do")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -76,11 +77,11 @@ class RecordedJudging:
 
 def is_judging(directory: Path) -> bool:
     """Whether a directory holds a judging run, finished or not."""
-    path = directory / "ledger.jsonl"
-    if not path.is_file():
-        return False
-    events = read_events(path)
-    return bool(events) and events[0].body.get("kind") == KIND
+    try:
+        with (directory / "ledger.jsonl").open(encoding="utf-8") as ledger:
+            return bool(json.loads(ledger.readline())["body"].get("kind") == KIND)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False  # what it holds instead is another reader's to say
 
 
 def load_judging(directory: Path) -> RecordedJudging:
@@ -92,7 +93,9 @@ def load_judging(directory: Path) -> RecordedJudging:
     """
     path = directory / "ledger.jsonl"
     if not path.is_file():
-        raise InputError(f"{directory}: holds no ledger.jsonl; give the directory of a judging run, such as runs/designs")
+        raise InputError(
+            f"{directory}: holds no ledger.jsonl; give the directory of a judging run, such as runs/designs"
+        )
     events = tuple(event for event in read_events(path) if event.type not in OPERATIONAL)
     if not events or events[0].body.get("kind") != KIND:
         raise InputError(f"{directory}: is no judging run; make one with holdgate judge")

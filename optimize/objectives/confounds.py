@@ -18,7 +18,7 @@ from optimize.objectives.differences import MeasureDifference, measure_differenc
 from optimize.objectives.measures import Measure
 from optimize.objectives.measuring import auc, discrimination_measure
 from optimize.objectives.scored import ScoredExamples
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 from optimize.stats.results import check_level
 
 

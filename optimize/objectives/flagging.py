@@ -17,7 +17,7 @@ from optimize.objectives.measures import Direction, Measure, Resampling, ratio_m
 from optimize.objectives.scored import UNKNOWN, Bools, ScoredExamples
 from optimize.stats.detection import NO_FLAWED, DetectionAtFa, detection_at_fa
 from optimize.stats.group_statistics import detection_statistic
-from optimize.stats.grouped import Floats, group_codes
+from optimize.stats.groups import Floats, group_codes
 from optimize.stats.majority import majority_flags
 from optimize.stats.resampling import GroupStatistic
 

@@ -14,7 +14,7 @@ from lineage.errors import InputError
 from optimize.objectives.scored import Codes
 from optimize.stats.classical import wilson
 from optimize.stats.group_statistics import ratio_statistic
-from optimize.stats.grouped import Floats, group_codes
+from optimize.stats.groups import Floats, group_codes
 from optimize.stats.influence import GroupInfluence, ratio_influence
 from optimize.stats.resampling import BootstrapIntervals, GroupStatistic, bootstrap_intervals
 from optimize.stats.results import Interval

@@ -12,7 +12,7 @@ from optimize.objectives.confounds import ConfoundCheck, Text, confound_check, k
 from optimize.objectives.measures import Measure
 from optimize.objectives.measuring import auc
 from optimize.objectives.scored import Bools, ScoredExamples
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 from optimize.stats.results import check_count, check_level
 
 PARTS: Final = 4

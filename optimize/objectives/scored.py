@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from lineage.errors import InputError
 from optimize.objectives.pairs import BREAKDOWNS, Breakdown
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 from optimize.stats.majority import majority_scores
 
 Bools = npt.NDArray[np.bool_]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special, stats
 
 from lineage.errors import InputError
+from optimize.choice import number
 from optimize.power.planned import above_t
 from optimize.stats import Interval, wilson
 from optimize.stats.results import check_count
@@ -41,31 +42,36 @@ class AlarmSteps:
 
     def row(self) -> dict[str, Any]:
         """The JSON form."""
-        low, high = (self.interval.low, self.interval.high) if self.n else (None, None)
         return {
             "clean": self.n,
             "cap": self.cap,
-            "step": self.step if self.n else None,
+            "step": number(self.step),
             "allowed": self.allowed,
-            "low": low,
-            "high": high,
+            "level": self.interval.level,
+            "low": number(self.interval.low),
+            "high": number(self.interval.high),
             "shown_above_cap": self.shown,
         }
 
 
-def alarm_steps(n: int, *, cap: float) -> AlarmSteps:
+def alarm_steps(n: int, *, cap: float, level: float = 0.95) -> AlarmSteps:
     """The steps of a false-alarm rate on ``n`` clean documents.
 
+    Args:
+        n: clean documents.
+        cap: highest rate allowed, in [0, 1].
+        level: in (0, 1), of the two-sided Wilson intervals.
+
     Raises:
-        InputError: the count is negative, or the cap is outside [0, 1].
+        InputError: the count is negative, the cap is outside [0, 1], or the level is outside (0, 1).
     """
     check_count("n", n)
     if not 0.0 <= cap <= 1.0:
         raise InputError(f"cap must be in [0, 1], got {cap:g}; use 0.10 for one flag in ten clean documents")
     # Counted with the division by which a rate is held to the cap: 0.1 of 10 is 1 whatever 0.1 is in binary.
     allowed = int(np.count_nonzero(np.arange(1, n + 1) / max(n, 1) <= cap))
-    shown = next((k for k in range(allowed, n + 1) if n and wilson(k, n).low > cap), None)
-    return AlarmSteps(n, cap, allowed, wilson(allowed, n), shown)
+    shown = next((k for k in range(allowed, n + 1) if n and wilson(k, n, level=level).low > cap), None)
+    return AlarmSteps(n, cap, allowed, wilson(allowed, n, level=level), shown)
 
 
 def chance_beyond(accept: AlarmSteps, heldout: AlarmSteps) -> float:
@@ -108,8 +114,8 @@ class ShownMargin:
             "guardrail": self.name,
             "planned": self.planned,
             "differ": self.differ,
-            "margin": None if math.isnan(self.margin) else self.margin,
-            "holds": None if math.isnan(self.holds) else self.holds,
+            "margin": number(self.margin),
+            "holds": self.holds,
             "groups": self.n_groups,
         }
 

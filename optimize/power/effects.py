@@ -37,7 +37,9 @@ class Detected:
         pairs: pairs among them.
         reading: the test that the rule reads on so many groups.
         effects: by power, the effect detected, in units of credit; NaN where none reaches it.
-        at_hope: power at the hoped effect; NaN where there is no hope, or the rule cannot be read.
+        at_hope: power at the hoped effect; NaN where there is no hope, or the rule cannot be read. A hope beyond three
+            quarters of what the discordance can reach is taken for that: the power there is at its height.
+        by_chance: power without any effect, which is how often chance passes the rule; NaN where it cannot be read.
         method: how it was computed.
         reason: why an effect is undefined; empty where all are defined.
     """
@@ -47,6 +49,7 @@ class Detected:
     reading: Reading
     effects: Mapping[float, float]
     at_hope: float
+    by_chance: float
     method: Method
     reason: str = ""
 
@@ -58,6 +61,7 @@ class Detected:
             "reading": self.reading,
             "effects": {f"{power:g}": number(effect) for power, effect in self.effects.items()},
             "at_hope": number(self.at_hope),
+            "by_chance": number(self.by_chance),
             "method": self.method,
             "reason": self.reason,
         }
@@ -101,7 +105,7 @@ def detected(
     elif any(math.isnan(effect) for effect in effects.values()):
         reason = f"no effect reaches this power on {g} groups: {_why(rule, reading, g)}"
     at_hope = math.nan if hope is None else power_of(min(hope, 0.75 * discordance.reach))
-    return Detected(g, sum(sizes), reading, effects, at_hope, method, reason)
+    return Detected(g, sum(sizes), reading, effects, at_hope, power_of(0.0), method, reason)
 
 
 def _effect_at(power_of: Callable[[float], float], target: float, reach: float) -> float:

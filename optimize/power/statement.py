@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from lineage.errors import InputError
+from optimize.choice import number
 from optimize.noise import CAP
 from optimize.power.alarms import AlarmSteps, ShownMargin, alarm_steps, chance_beyond, flag_error, shown_margin
 from optimize.power.discordance import PLAUSIBLE, Discordance
@@ -37,7 +38,6 @@ class Power:
         span: the discordance, or the ends of the span that stands in for a pilot.
         own: what is detected on the plan's own groups, by discordance.
         table: what is detected by number of groups, ascending, by discordance.
-        chance: power without any effect, by discordance: how often chance passes the rule.
         hope: the effect that the plan hopes for, in units of credit; None where it states none.
         needed: held-out groups for 80% power at the hope, by discordance; None where no hope is stated or none do.
         steps: false-alarm steps on accept and on held-out groups.
@@ -51,7 +51,6 @@ class Power:
     span: tuple[Discordance, ...]
     own: tuple[Detected, ...]
     table: tuple[tuple[Detected, ...], ...]
-    chance: tuple[float, ...]
     hope: float | None
     needed: tuple[int | None, ...]
     steps: Mapping[str, AlarmSteps]
@@ -72,13 +71,12 @@ class Power:
             "discordance": [found.row() for found in self.span],
             "own": [found.row() for found in self.own],
             "table": [[found.row() for found in line] for line in self.table],
-            "passes_by_chance": [None if math.isnan(chance) else chance for chance in self.chance],
             "hope": self.hope,
             "groups_needed": list(self.needed),
             "false_alarms": {
                 **{name: steps.row() for name, steps in self.steps.items()},
                 "called": self.heldout.counts.rate,
-                "chance_beyond_cap": None if math.isnan(self.beyond) else self.beyond,
+                "chance_beyond_cap": number(self.beyond),
             },
             "margins": [margin.row() for margin in self.margins],
             "warnings": list(self.warnings),
@@ -120,6 +118,11 @@ def plan_power(
     if hope is not None and not 0.0 < hope <= 0.5:
         raise InputError(f"hope must be in (0, 0.5], as a share: 0.05 for 5 points; got {hope:g}")
     heldout = sizes["heldout"]
+    if not heldout.omissions:
+        raise InputError(
+            "the held-out split has no omission with a twin, and the rule compares nothing else: it can see no effect; "
+            "commit a split of a corpus that has some"
+        )
     span = PLAUSIBLE if discordance is None else (discordance,)
     own_count = len(heldout.omissions)
     table = tuple(
@@ -130,17 +133,17 @@ def plan_power(
         for count in sorted({*counts, own_count})
     )
     own = next(line for line in table if line[0].groups == own_count)
+    alpha = rule.alpha if guardrail_alpha is None else guardrail_alpha
+    cap = CAP if false_alarm_cap is None else false_alarm_cap
     steps = {
-        "accept": alarm_steps(sum(sizes["accept"].clean), cap=CAP),
-        "heldout": alarm_steps(sum(heldout.clean), cap=CAP if false_alarm_cap is None else false_alarm_cap),
+        "accept": alarm_steps(sum(sizes["accept"].clean), cap=CAP, level=1 - alpha),
+        "heldout": alarm_steps(sum(heldout.clean), cap=cap, level=1 - alpha),
     }
     beyond = chance_beyond(steps["accept"], steps["heldout"])
-    alpha = rule.alpha if guardrail_alpha is None else guardrail_alpha
     margins = tuple(_margins(rule, heldout, span, false_alarm_margin, commission_margin, alpha))
-    chance = tuple(closed_power(rule, found, heldout.omissions, 0.0) for found in span)
     needed = tuple(None if hope is None else _needed(rule, found, heldout.omissions, hope) for found in span)
-    warnings = tuple(_warnings(rule, span, own, chance, hope, needed, margins))
-    return Power(rule, heldout, span, own, table, chance, hope, needed, steps, beyond, margins, warnings)
+    warnings = tuple(_warnings(rule, span, own, hope, needed, margins))
+    return Power(rule, heldout, span, own, table, hope, needed, steps, beyond, margins, warnings)
 
 
 def between(values: Sequence[float], form: str, *, unit: str = "") -> str:
@@ -211,7 +214,6 @@ def _warnings(
     rule: PlannedRule,
     span: Sequence[Discordance],
     own: Sequence[Detected],
-    chance: Sequence[float],
     hope: float | None,
     needed: Sequence[int | None],
     margins: Sequence[ShownMargin],
@@ -237,6 +239,7 @@ def _warnings(
             f"With {groups} held-out groups the default rule reads the sign-flip test, and not the interval; no "
             f"moderate gain shows there."
         )
+    chance = [detected.by_chance for detected in own]
     if rule.name in ("point", "beyond-noise") and not all(math.isnan(value) for value in chance):
         said = between([100 * value for value in chance], ".0f", unit="%")
         found.append(f"Without any gain the rule {rule.name} passes {said} of the time: it is no test at alpha.")

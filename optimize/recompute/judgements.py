@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from statistics import fmean
 from typing import Any, Final
@@ -16,6 +16,8 @@ from optimize.recompute.comparing import REMEDY, compared
 from optimize.recompute.recorded import RecordedRun, nearest
 from students import WholeNoteScorer
 from students.parsing import parse_score
+from students.pipeline import Capture
+from students.rereading import score_again
 
 ROUNDED: Final = 0.5e-3 + 1e-6
 """Half a unit in the last place of a stored soft score, and of the six decimals it is computed again from."""
@@ -24,20 +26,33 @@ ROUNDED: Final = 0.5e-3 + 1e-6
 def check_scores(run: RecordedRun) -> Iterator[Finding]:
     """Document scores from the per-fact verdicts, or from the answers."""
     student = run.plan["student"]
-    scored = {
-        "per-fact": _per_fact_score,
-        "per-fact-keyed": lambda judgement, _: _share(judgement),
-        "whole-note": _whole_note_score,
-    }[student["shape"]]
     for event in run.all("evaluation"):
         for judgement in read_segment(run.directory / "judgements", event.body["segment"]):
             if judgement.score is None:
                 continue
-            value = scored(judgement, student)
+            value = recomputed_score(judgement, student)
             if value is None or abs(value - judgement.score) > ROUNDED:
                 place = f"judgements/{event.body['segment']['name']}.jsonl"
                 words = f"score of {judgement.example}: recorded {judgement.score!r}, computed {value!r}"
                 yield Finding("error", place, words, REMEDY)
+
+
+def recomputed_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
+    """The score of a scored judgement from its verdicts or its answers, or None where they amount to none.
+
+    Args:
+        judgement: the judgement.
+        student: the student's part of the plan, as a row.
+    """
+    known: Mapping[str, Callable[[Judgement, Mapping[str, Any]], float | None]] = {
+        "per-fact": _per_fact_score,
+        "per-fact-keyed": lambda judgement, _: _share(judgement),
+        "whole-note": _whole_note_score,
+        "fact-list": _whole_note_score,
+        "two-stage": _captured,
+        "three-stage": _captured,
+    }
+    return known.get(student["shape"], score_again)(judgement, student)
 
 
 def check_calibration(run: RecordedRun) -> Iterator[Finding]:
@@ -74,6 +89,15 @@ def _per_fact_score(judgement: Judgement, student: Mapping[str, Any]) -> float |
 def _share(judgement: Judgement) -> float | None:
     facts = judgement.facts
     return float(Fraction(sum(verdict.present for verdict in facts), len(facts))) if facts else None
+
+
+def _captured(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
+    """From the verdicts after the second look, as they were weighed."""
+    if not judgement.facts:
+        return None
+    capture = Capture(student["weights"] if student["shape"] == "three-stage" else None, student["credits"])
+    score = capture.mentions(judgement.facts) if student["sections"] else capture.score(judgement.facts)
+    return None if score is None else float(score)
 
 
 def _whole_note_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:

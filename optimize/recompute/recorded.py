@@ -18,7 +18,7 @@ from optimize.search import PoolEntry, SearchResult
 from splits.corpus import Example
 from splits.lock import SplitLock
 from splits.lock_file import parse_lock
-from students import KeyedFactChecker, PerFactChecker, WholeNoteScorer
+from students.designs import DESIGNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,6 @@ def nearest(run: RecordedRun, before: Event, purpose: str, *, candidate: str | N
 
 def rewards_of(run: RecordedRun, evaluation: Evaluation) -> dict[str, float]:
     """The rewards of an evaluation under the plan's objective, by example id."""
-    designs = (PerFactChecker, KeyedFactChecker, WholeNoteScorer)
-    scale = {design.name: design.scale for design in designs}[run.plan["student"]["shape"]]
+    scale = DESIGNS[run.plan["student"]["shape"]].scale
     objective = run.plan["objective"]
     return evaluation.rewards(scale=scale, margin=objective["margin"], clean_weight=objective["clean_weight"])

@@ -10,10 +10,10 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from optimize.gate import SMALL, LowerBound, Permutation, Point
-from optimize.stats.grouped import ROUNDING
+from optimize.stats.grouped import linearised_errors
+from optimize.stats.influence import t_quantile
 from optimize.stats.permutation import EXACT_GROUPS
 
 Floats = npt.NDArray[np.float64]
@@ -74,15 +74,8 @@ class SimulatedIntervals:
 
 def linearised(seen: SimulatedDifferences, *, level: float) -> SimulatedIntervals:
     """The intervals of `optimize.stats.linearised_interval`."""
-    sums, sizes = seen.sums, seen.sizes
-    groups = sums.shape[1]
     means = seen.values
-    residuals = sums - means[:, None] * sizes
-    residuals[np.abs(residuals) <= ROUNDING] = 0.0
-    # Cochran (1977), ch. 6, as in optimize.stats.grouped.
-    errors = np.sqrt(groups / (groups - 1) * np.square(residuals).sum(axis=1)) / sizes.sum(axis=1)
-    errors[~residuals.any(axis=1)] = np.nan
-    reach = -special.stdtrit(groups - 1, (1.0 - level) / 2.0) * errors
+    reach = t_quantile(level, seen.sums.shape[1]) * linearised_errors(seen.sums, seen.sizes, means)
     return SimulatedIntervals(means - reach, means + reach)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from optimize.simulation.deciding import Bools, Floats, SimulatedDifferences, SimulatedIntervals
-from optimize.stats.grouped import ROUNDING
+from optimize.stats.groups import ROUNDING
 from optimize.stats.resampling import resample_counts
 
 RESAMPLES: Final = 1_000

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from lineage.errors import InputError
 from optimize.stats.classical import wilson
-from optimize.stats.grouped import Groups
+from optimize.stats.groups import Groups
 from optimize.stats.influence import ratio_influence
 from optimize.stats.results import NO_PAIRS, Interval
 

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineage.errors import InputError
-from optimize.stats.grouped import Floats, Groups
-from optimize.stats.influence import GroupInfluence, without_noise
+from optimize.stats.groups import Floats, Groups, without_noise
+from optimize.stats.influence import GroupInfluence
 from optimize.stats.results import NO_PAIRS, Interval, check_level
 
 Weights = Literal["linear", "quadratic"]

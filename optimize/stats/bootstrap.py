@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from lineage.errors import InputError
 from optimize.stats.group_statistics import ratio_statistic
-from optimize.stats.grouped import Floats, Groups, GroupSums, group_sums
+from optimize.stats.grouped import GroupSums, group_sums
+from optimize.stats.groups import Floats, Groups
 from optimize.stats.resampling import BCA, PERCENTILE, BootstrapIntervals, bootstrap_intervals, resampled
 from optimize.stats.results import Interval, check_count, check_level
 
@@ -58,9 +59,9 @@ def bootstrap_both(
     check_level(level)
     check_count("resamples", resamples, at_least=100)
     totals = group_sums(values, groups)
-    if totals.obstacle:
+    if obstacle := totals.influence.obstacle:
         percentile, bca = (
-            Interval.undefined(totals.obstacle, level=level, method=method, n_groups=totals.n_groups)
+            Interval.undefined(obstacle, level=level, method=method, n_groups=totals.n_groups)
             for method in (PERCENTILE, BCA)
         )
         return BootstrapIntervals(percentile, bca, resamples)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from lineage.errors import InputError
 from optimize.stats.bootstrap import bootstrap_both
-from optimize.stats.grouped import Groups, grouped_mean, one_sided_p
+from optimize.stats.grouped import grouped_mean, one_sided_p
+from optimize.stats.groups import Groups
 from optimize.stats.permutation import sign_flip_test
 from optimize.stats.results import Estimate, Interval, TestResult
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optimize.stats.detection import scores_of
-from optimize.stats.grouped import Groups
+from optimize.stats.groups import Groups
 from optimize.stats.influence import ratio_influence
 from optimize.stats.results import NO_PAIRS, Estimate, Interval
 

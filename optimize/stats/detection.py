@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from lineage.errors import InputError
 from optimize.stats.classical import wilson
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 from optimize.stats.results import Interval
 
 NO_FLAWED = "there is no flawed document"

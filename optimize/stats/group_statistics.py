@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineage.errors import InputError
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 from optimize.stats.resampling import GroupStatistic
 
 # A block of thresholds or of groups by groups of this many elements is 16 MiB.

@@ -12,51 +12,33 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from lineage.errors import InputError
-from optimize.stats.results import (
-    NO_PAIRS,
-    NO_VARIATION,
-    ONE_GROUP,
-    Estimate,
-    Interval,
-    TestResult,
-    check_level,
-)
-
-Floats = npt.NDArray[np.float64]
-Groups = Sequence[str] | Sequence[int] | npt.NDArray[Any]
-
-METHOD = "linearised t interval by group"
-# Sums of at most some thousand values of one magnitude are exact to far better than this share of that magnitude.
-ROUNDING = 1e-10
+from optimize.stats.groups import ROUNDING, Floats, Groups, without_noise
+from optimize.stats.influence import GroupInfluence
+from optimize.stats.results import NO_PAIRS, Estimate, Interval, TestResult
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GroupSums:
     """Group totals of a per-pair quantity, groups in sorted order so that the order of rows never matters.
 
     Attributes:
+        names: shape (n_groups,), labels of the groups.
         sums: shape (n_groups,), sum of the values of each group.
         sizes: shape (n_groups,), pairs in each group.
-        tolerance: absolute differences of sums below this are rounding noise.
+        scale: the largest absolute value; differences of sums below `ROUNDING` of it are rounding noise.
     """
 
+    names: npt.NDArray[Any]
     sums: Floats
     sizes: Floats
-    tolerance: float
-
-    @property
-    def n(self) -> int:
-        """Pairs in all."""
-        return int(self.sizes.sum())
+    scale: float
 
     @property
     def n_groups(self) -> int:
@@ -72,62 +54,16 @@ class GroupSums:
         if not self.n_groups:
             return math.nan
         total = float(self.sums.sum())
-        return 0.0 if abs(total) <= self.tolerance else total / float(self.sizes.sum())
+        return 0.0 if abs(total) <= ROUNDING * self.scale else total / float(self.sizes.sum())
 
     @property
-    def residuals(self) -> Floats:
-        """Shape (n_groups,): each group's sum less what the overall mean expects; exactly 0 within rounding."""
-        residuals = self.sums - self.mean * self.sizes
-        return np.where(np.abs(residuals) <= self.tolerance, 0.0, residuals)
-
-    @property
-    def obstacle(self) -> str:
-        """Why no spread between groups can be estimated; empty if it can."""
-        if self.n_groups == 0:
-            return NO_PAIRS
-        if self.n_groups == 1:
-            return ONE_GROUP
-        return "" if self.residuals.any() else NO_VARIATION
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of the mean over pairs; NaN where `obstacle` names a reason."""
-        if self.obstacle:
-            return math.nan
-        g = self.n_groups
-        # Cochran (1977), ch. 6, ratio estimator without finite-population factor; equals the clustered standard error
-        # of Miller (2024) with the factor G/(G-1).
-        return math.sqrt(g / (g - 1) * float(np.square(self.residuals).sum())) / self.n
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupCodes:
-    """Groups of observations as codes.
-
-    Attributes:
-        names: shape (n_groups,), the labels that occur, sorted.
-        codes: shape (n,), positions in ``names``.
-    """
-
-    names: npt.NDArray[Any]
-    codes: npt.NDArray[np.intp]
-
-    def totals(self, values: Floats) -> Floats:
-        """Sum of a quantity in each group, shape (n_groups,)."""
-        return np.bincount(self.codes, weights=values, minlength=len(self.names)).astype(np.float64)
-
-
-def group_codes(groups: Groups) -> GroupCodes:
-    """Codes of group labels, shape (n,); labels of one type.
-
-    Small whole numbers, as of labels that are codes already, are counted rather than sorted.
-    """
-    labels: npt.NDArray[Any] = np.asarray(groups)
-    if labels.dtype.kind in "iu" and len(labels) and labels.min() >= 0 and labels.max() < 4 * len(labels) + 1024:
-        found = np.bincount(labels) > 0
-        return GroupCodes(np.flatnonzero(found), (np.cumsum(found) - 1)[labels])
-    names, codes = np.unique(labels, return_inverse=True)
-    return GroupCodes(names, codes)
+    def influence(self) -> GroupInfluence:
+        """The mean with the influence of each group on it."""
+        n = int(self.sizes.sum())
+        if not self.n_groups:
+            return GroupInfluence.undefined(NO_PAIRS, n=n)
+        residuals = without_noise(self.sums - self.mean * self.sizes, scale=self.scale)
+        return GroupInfluence(self.mean, self.names, residuals / n, n)
 
 
 def group_sums(values: npt.ArrayLike, groups: Groups) -> GroupSums:
@@ -152,7 +88,7 @@ def group_sums(values: npt.ArrayLike, groups: Groups) -> GroupSums:
     names, codes = np.unique(labels, return_inverse=True)
     sums = np.bincount(codes, weights=x, minlength=len(names)).astype(np.float64)
     sizes = np.bincount(codes, minlength=len(names)).astype(np.float64)
-    return GroupSums(sums, sizes, ROUNDING * float(np.abs(x).max(initial=0.0)))
+    return GroupSums(names, sums, sizes, float(np.abs(x).max(initial=0.0)))
 
 
 def linearised_interval(values: npt.ArrayLike, groups: Groups, *, level: float = 0.95) -> Interval:
@@ -170,13 +106,7 @@ def linearised_interval(values: npt.ArrayLike, groups: Groups, *, level: float =
     Raises:
         InputError: shapes differ, a value is not finite, or the level is outside (0, 1).
     """
-    check_level(level)
-    totals = group_sums(values, groups)
-    if totals.obstacle:
-        return Interval.undefined(totals.obstacle, level=level, method=METHOD, n_groups=totals.n_groups)
-    # The quantile is taken in the lower tail, where it keeps its precision.
-    reach = -float(special.stdtrit(totals.n_groups - 1, (1.0 - level) / 2.0)) * totals.standard_error
-    return Interval(totals.mean - reach, totals.mean + reach, level, METHOD, totals.n_groups)
+    return group_sums(values, groups).influence.interval(level=level)
 
 
 def grouped_mean(values: npt.ArrayLike, groups: Groups, *, level: float = 0.95) -> Estimate:
@@ -185,11 +115,7 @@ def grouped_mean(values: npt.ArrayLike, groups: Groups, *, level: float = 0.95) 
     Every pair has the same weight, so a group with many pairs counts for more; the mean of group means is another
     quantity.
     """
-    totals = group_sums(values, groups)
-    reason = "" if totals.n_groups else NO_PAIRS
-    return Estimate(
-        totals.mean, linearised_interval(values, groups, level=level), totals.n, totals.n_groups, reason=reason
-    )
+    return group_sums(values, groups).influence.estimate(level=level)
 
 
 def one_sided_p(values: npt.ArrayLike, groups: Groups, *, null: float = 0.0) -> TestResult:
@@ -202,9 +128,19 @@ def one_sided_p(values: npt.ArrayLike, groups: Groups, *, null: float = 0.0) -> 
         groups: shape (n,), group labels.
         null: the mean under the hypothesis of no effect.
     """
-    method = "t test by group, linearised"
-    totals = group_sums(values, groups)
-    if totals.obstacle:
-        return TestResult.undefined(totals.obstacle, alternative="greater", method=method, n_groups=totals.n_groups)
-    t = (totals.mean - null) / totals.standard_error
-    return TestResult(float(special.stdtr(totals.n_groups - 1, -t)), t, "greater", method, totals.n_groups)
+    return group_sums(values, groups).influence.test(null=null)
+
+
+def linearised_errors(sums: Floats, sizes: Floats, means: Floats) -> Floats:
+    """Standard errors of many such means at once, shape (m,); NaN where every group has the same mean.
+
+    Args:
+        sums: shape (m, n_groups), group sums of values of at most about 1.
+        sizes: shape (m, n_groups) or (n_groups,), pairs in each group.
+        means: shape (m,), the ratios of the sums.
+    """
+    groups = sums.shape[1]
+    residuals = without_noise(sums - means[:, None] * sizes, scale=1.0)
+    # Cochran (1977), ch. 6, as in `GroupInfluence.standard_error`.
+    errors = np.sqrt(groups / (groups - 1) * np.square(residuals).sum(axis=1)) / sizes.sum(axis=-1)
+    return np.where(residuals.any(axis=1), errors, np.nan)

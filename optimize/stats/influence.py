@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from lineage.errors import InputError
-from optimize.stats.grouped import METHOD, ROUNDING, Floats, Groups, group_codes
+from optimize.stats.groups import Floats, Groups, group_codes, without_noise
 from optimize.stats.results import (
     NO_PAIRS,
     NO_VARIATION,
@@ -34,7 +34,8 @@ from optimize.stats.results import (
     check_level,
 )
 
-T_TEST = "t test by group, linearised"
+METHOD: Final = "linearised t interval by group"
+T_TEST: Final = "t test by group, linearised"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +103,7 @@ class GroupInfluence:
         check_level(level)
         if self.obstacle:
             return Interval.undefined(self.obstacle, level=level, method=METHOD, n_groups=self.n_groups)
-        reach = -float(special.stdtrit(self.n_groups - 1, (1.0 - level) / 2.0)) * self.standard_error
+        reach = t_quantile(level, self.n_groups) * self.standard_error
         return Interval(self.value - reach, self.value + reach, level, METHOD, self.n_groups)
 
     def estimate(self, *, level: float = 0.95) -> Estimate:
@@ -118,6 +119,12 @@ class GroupInfluence:
         tail = {"greater": -t, "less": t, "two-sided": -abs(t)}[alternative]
         p = float(special.stdtr(df, tail)) * (2.0 if alternative == "two-sided" else 1.0)
         return TestResult(p, t, alternative, T_TEST, self.n_groups)
+
+
+def t_quantile(level: float, n_groups: int) -> float:
+    """Standard errors by which a two-sided interval of G groups reaches to each side: Student's t on G - 1 degrees."""
+    # Taken in the lower tail, where it keeps its precision.
+    return -float(special.stdtrit(n_groups - 1, (1.0 - level) / 2.0))
 
 
 def ratio_influence(
@@ -150,11 +157,6 @@ def ratio_influence(
     value = float(sums.sum()) / total
     residuals = without_noise(sums - value * sizes, scale=float(np.abs(top).max(initial=0.0)))
     return GroupInfluence(value, coded.names, residuals / total, len(top))
-
-
-def without_noise(residuals: Floats, *, scale: float) -> Floats:
-    """Residuals with what is rounding noise beside ``scale`` set to exactly 0."""
-    return np.where(np.abs(residuals) <= ROUNDING * scale, 0.0, residuals)
 
 
 def difference(first: GroupInfluence, second: GroupInfluence) -> GroupInfluence:

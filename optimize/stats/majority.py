@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineage.errors import InputError
-from optimize.stats.grouped import Floats
+from optimize.stats.groups import Floats
 
 
 def check_odd(replicates: int) -> None:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from optimize.stats.grouped import ROUNDING, Floats, Groups, group_sums
+from optimize.stats.grouped import group_sums
+from optimize.stats.groups import ROUNDING, Floats, Groups
 from optimize.stats.results import NO_PAIRS, Alternative, TestResult, check_alternative, check_count
 
 # 2**16 sign patterns are cheap to list in full; beyond that a sample of them is as good.
@@ -53,7 +54,7 @@ def sign_flip_test(
         return TestResult.undefined(
             NO_PAIRS, alternative=alternative, method="sign-flip test by group", n_groups=totals.n_groups
         )
-    differing = totals.sums[np.abs(totals.sums) > totals.tolerance]
+    differing = totals.sums[np.abs(totals.sums) > ROUNDING * totals.scale]
     k = len(differing)
     observed = float(differing.sum())
     noise = ROUNDING * float(np.abs(differing).sum())

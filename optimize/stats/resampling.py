@@ -19,7 +19,8 @@ from typing import Final
 import numpy as np
 from scipy import special
 
-from optimize.stats.grouped import ROUNDING, Floats
+from optimize.stats.groups import ROUNDING, Floats
+from optimize.stats.influence import t_quantile
 from optimize.stats.results import NO_PAIRS, NO_VARIATION, ONE_GROUP, Interval, check_count, check_level
 
 GroupStatistic = Callable[[Floats], Floats]
@@ -205,7 +206,7 @@ def jackknife_interval(statistic: GroupStatistic, n_groups: int, *, level: float
     if reason:
         return Interval.undefined(reason, level=level, method=JACKKNIFE, n_groups=n_groups)
     error = math.sqrt((n_groups - 1) / n_groups * float(np.square(deviations).sum()))
-    reach = -float(special.stdtrit(n_groups - 1, (1.0 - level) / 2.0)) * error
+    reach = t_quantile(level, n_groups) * error
     return Interval(estimate - reach, estimate + reach, level, JACKKNIFE, n_groups)
 
 

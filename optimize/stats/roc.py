@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from lineage.errors import InputError
 from optimize.stats.detection import NO_FLAWED, scores_of
-from optimize.stats.grouped import Floats, Groups, group_codes
-from optimize.stats.influence import GroupInfluence, without_noise
+from optimize.stats.groups import Floats, Groups, group_codes, without_noise
+from optimize.stats.influence import GroupInfluence
 
 NO_CLEAN_TO_COMPARE: Final = "there is no clean document to compare with"
 

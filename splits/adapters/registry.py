@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from lineage.canonical import digest_bytes
 from lineage.errors import CorpusError
+from lineage.spelling import suggestion
 from splits.adapters import aci_bench, llmbar, medec, mts_dialog, omissionbench, primock57, summedits
 from splits.adapters.imported import Adapter, Imported, Notice
 from splits.adapters.upstream import find_file
@@ -37,9 +37,7 @@ def find_adapter(name: str) -> Adapter:
         CorpusError: there is none; suggests the near name.
     """
     if name not in ADAPTERS:
-        near = get_close_matches(name.lower(), ADAPTERS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ADAPTERS)}"
-        raise CorpusError(f"there is no adapter {name!r}; {hint}")
+        raise CorpusError(f"there is no adapter {name!r}; {suggestion(name, ADAPTERS)}")
     return ADAPTERS[name]
 
 

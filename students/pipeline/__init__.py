@@ -3,10 +3,10 @@
 from students.pipeline.checking import Checked, SecondLook
 from students.pipeline.facts import FactList, SourceFact
 from students.pipeline.quotes import LEAST_QUOTE, parse_quotes, stands_in
-from students.pipeline.rules import FactRule
+from students.pipeline.rules import FactRule, FactRuleName
 from students.pipeline.scoring import CREDITS, WEIGHTS, Capture
 from students.pipeline.sections import sections_of
-from students.pipeline.student import FactPipeline
+from students.pipeline.student import FactPipeline, FactSource
 
 __all__ = [
     "CREDITS",
@@ -17,6 +17,8 @@ __all__ = [
     "FactList",
     "FactPipeline",
     "FactRule",
+    "FactRuleName",
+    "FactSource",
     "SecondLook",
     "SourceFact",
     "parse_quotes",

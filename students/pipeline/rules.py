@@ -18,7 +18,8 @@ class FactRule:
     """Flags a document that lacks facts; a fact stated in part is not absent.
 
     A flag names the fact, its severity and the words of the source it rests on. ``critical-absent`` flags a document
-    that lacks any critical fact, ``any-absent`` any fact, ``count-absent`` at least ``count`` facts.
+    that lacks any critical fact, ``any-absent`` any fact, ``count-absent`` at least ``count`` facts. The score is
+    another reading of the verdicts, so thresholds on it may be swept beside the rule.
 
     Raises:
         PlanError: there is no such rule, or the count has no effect or is out of range.
@@ -26,7 +27,7 @@ class FactRule:
 
     name: FactRuleName
     count: int | None = None
-    swept: bool = False
+    swept: bool = True
 
     def __post_init__(self) -> None:
         if self.name not in ("critical-absent", "any-absent", "count-absent"):

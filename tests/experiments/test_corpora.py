@@ -34,6 +34,12 @@ def test_a_directory_is_checked_with_the_facts_in_it(holdgate: Holdgate, consult
     assert "511 facts" in out
 
 
+def test_a_directory_without_a_corpus_is_said_to_have_none(holdgate: Holdgate, tmp_path: Path) -> None:
+    status, _, err = holdgate("corpus", "describe", tmp_path)
+    assert status == 2
+    assert f"{tmp_path}: there is no corpus.jsonl in this directory; name the file" in err
+
+
 def test_every_defect_of_a_corpus_that_cannot_be_loaded_is_printed_with_status_two(
     holdgate: Holdgate, consults: Corpus, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,18 @@ def test_amortised_costs_are_those_that_were_paid_and_one_document_per_group_sha
     assert (pair.units, pair.calls) == (2, 3.0), "two flawed documents share one clean twin"
     assert pair.cost_usd == pytest.approx((0.1 + 2 * (0.01 + 0.009) + 3 * 0.1) / 2)
     assert (pair_alone.calls, pair_alone.cached_tokens, pair_alone.cost_usd) == (4.0, 0.0, pytest.approx(0.4))
+
+
+def test_calls_about_the_source_alone_count_once_for_a_group_and_in_full_for_a_document_alone() -> None:
+    shared = Usage(1, 60, 4, 0, 0, PRICE.cost(60, 4, 0))
+    judged = [replace(each, shared=shared) for each in JUDGED]
+    document, alone, pair, pair_alone = unit_costs(judged, EXAMPLES, PRICE)
+    used = (0.1 + 2 * (0.01 + 0.009) + 3 * 0.1) - 2 * (0.06 + 0.04)
+    assert document.cost_usd == pytest.approx(used / 3)
+    assert (document.calls, document.prompt_tokens) == (pytest.approx(4 / 3), pytest.approx(60))
+    assert (alone.calls, alone.prompt_tokens, alone.cost_usd) == (2.0, 100.0, pytest.approx(0.2))
+    assert (pair.calls, pair.cost_usd) == (2.0, pytest.approx(used / 2))
+    assert (pair_alone.calls, pair_alone.prompt_tokens) == (3.0, 140.0), "a pair is one group, with one list"
 
 
 def test_without_a_price_there_are_tokens_and_no_money() -> None:

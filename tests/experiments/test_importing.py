@@ -182,3 +182,86 @@ def test_a_column_that_the_table_lacks_is_named_when_the_plan_is_loaded(make_pla
         CorpusError, match=r"notes\.csv, field 'id': there is no column 'notes_id'; did you mean 'note_id'"
     ):
         load_plan_corpus(read_plan(path), path)
+
+
+@pytest.fixture
+def table_plan(tmp_path: Path) -> Path:
+    """A plan on a table of fifteen consultations, in a folder of its own, whose lock is still to be made."""
+    place = tmp_path / "mine"
+    place.mkdir()
+    rows = "".join(f"{n},g{n},{'x' * (n + 1)} {n}.,0\n{n}b,g{n},{'x' * (n + 1)}.,1\n" for n in range(15))
+    (place / "notes.csv").write_text(f"note,id_of,text,bad\n{rows}")
+    names = {"id": "note", "group": "id_of", "document": "text", "label": "bad"}
+    corpus = {
+        "table": "notes.csv",
+        "columns": names,
+        "values": {"stratum": "all", "source": ""},
+        "labels": {0: "clean", 1: "omission"},
+    }
+    (place / "plan.yaml").write_text(json.dumps({"corpus": corpus, "url": "${NOT_SET_ANYWHERE}"}))
+    return place / "plan.yaml"
+
+
+def test_a_table_is_written_described_and_split_by_the_plan_that_names_it(
+    holdgate: Holdgate, table_plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = holdgate("corpus", "import", table_plan)
+    assert status == 0, err
+    assert "plan: 15 groups, 30 examples, no facts" in out
+    assert sorted(path.name for path in (tmp_path / "plan").iterdir()) == ["corpus.jsonl"]
+    kept = load_corpus(tmp_path / "plan" / "corpus.jsonl")
+    status, out, _ = holdgate("corpus", "describe", table_plan)
+    assert status == 0
+    assert f"corpus hash {kept.hash}" in out
+    lock = table_plan.parent / "split.lock.json"
+    status, _, err = holdgate("split", "commit", lock, "--corpus", table_plan, "--sizes", "5,5,5", "--needs", "clean")
+    assert status == 0, err
+    assert json.loads(lock.read_text())["corpus_hash"] == kept.hash
+    assert holdgate("split", "verify", lock, "--corpus", table_plan)[0] == 0
+    assert holdgate("split", "verify", lock, "--corpus", "plan")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("import", "{plan}", "folder"), "a plan names its files itself, so that PATH has no effect; remove it"),
+        (("import", "llmbar"), "llmbar needs a PATH: the folder with instances.jsonl"),
+        (("check", "{plan}"), "is a plan, and what is wanted is a corpus.jsonl; write the plan's corpus as one with"),
+        (("describe", "{plan}", "--facts", "f"), "a plan names its own facts, so that --facts has no effect"),
+        (("describe", "nowhere.yaml"), "nowhere.yaml: is not a readable YAML file"),
+    ],
+)
+def test_what_a_plan_cannot_do_is_refused(
+    arguments: tuple[str, ...], said: str, holdgate: Holdgate, table_plan: Path
+) -> None:
+    status, _, err = holdgate("corpus", *(word.format(plan=table_plan) for word in arguments))
+    assert status == 2
+    assert said in err
+
+
+def test_a_plan_of_an_adapter_is_imported_as_the_adapter_is(
+    holdgate: Holdgate, llmbar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.yaml").write_text(json.dumps({"corpus": {"adapter": "llmbar", "path": "llmbar"}}))
+    status, out, _ = holdgate("corpus", "import", "plan.yaml", "--out", "out")
+    assert status == 0
+    assert "licence: MIT" in out
+    assert (tmp_path / "out" / "ATTRIBUTION.txt").is_file()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("[]", "has no section corpus"),
+        ("{'name': 'x'}", "has no section corpus"),
+        ("{'corpus': {'tabel': 'a.csv'}}", "plan.yaml: corpus: unknown key 'tabel'; did you mean 'table'"),
+        ("{'corpus': [", "is not a readable YAML file"),
+    ],
+)
+def test_a_plan_without_a_corpus_is_refused(data: str, said: str, holdgate: Holdgate, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(data)
+    status, _, err = holdgate("corpus", "describe", tmp_path / "plan.yaml")
+    assert status == 2
+    assert said in err

@@ -54,12 +54,15 @@ def test_a_plan_says_what_commit_would_write_and_writes_nothing(
     assert lock["stratify"] == ["stratum", "kinds", "rare-traces"]
 
 
-def test_fractions_come_to_whole_groups(holdgate: Holdgate, tmp_path: Path) -> None:
-    lock = committed(holdgate, tmp_path / "a.json", *SMALL, "--sizes", "0.4,0.2,0.4")
-    assert lock["sizes"] == {"reflect": 10, "accept": 5, "heldout": 9}
+@pytest.mark.parametrize(
+    ("sizes", "groups"), [("0.4,0.2,0.4", [10, 5, 9]), ("1/3,1/3,1/3", [8, 8, 8]), ("0.25,1/4,0.5", [6, 6, 12])]
+)
+def test_fractions_come_to_whole_groups(sizes: str, groups: list[int], holdgate: Holdgate, tmp_path: Path) -> None:
+    lock = committed(holdgate, tmp_path / "a.json", *SMALL, "--sizes", sizes)
+    assert [lock["sizes"][name] for name in ("reflect", "accept", "heldout")] == groups
 
 
-@pytest.mark.parametrize("sizes", ["8,6", "8,6,x", "a", "1,2,3,4", "0.4,0.2,0.4,0.1", ""])
+@pytest.mark.parametrize("sizes", ["8,6", "8,6,x", "a", "1,2,3,4", "0.4,0.2,0.4,0.1", "1/0,1/2,1/2", ""])
 def test_sizes_that_are_not_three_numbers_are_refused(sizes: str, holdgate: Holdgate) -> None:
     status, _, err = holdgate("split", "plan", *SMALL, "--sizes", sizes)
     assert status == 2

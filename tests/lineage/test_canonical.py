@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json, write_atomic
+from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json, write_atomic, write_once
 
 ROOT = Path(__file__).resolve().parents[2]
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -101,6 +101,31 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(
         write_atomic(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["verdict.json"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "link"])
+def test_a_name_is_given_once_and_a_failed_first_writing_gives_it_to_nothing(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "deep" / "lock.json"
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, step, fail)
+        if step == "link":
+            patched.setattr(Path, "replace", fail)
+        with pytest.raises(OSError, match="disk full"):
+            write_once(path, "new")
+    left = [path] if step == "link" else []
+    assert [(file.name, file.read_bytes()) for file in path.parent.iterdir()] == [(file.name, b"") for file in left]
+    for file in left:
+        file.unlink()
+    write_once(path, "new")
+    with pytest.raises(FileExistsError):
+        write_once(path, "newer")
+    assert [file.read_text(encoding="utf-8") for file in path.parent.iterdir()] == ["new"]
 
 
 def test_text_that_utf8_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:

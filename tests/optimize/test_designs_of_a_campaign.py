@@ -18,8 +18,10 @@ from lineage.records import Judgement
 from lineage.segments import read_segment
 from optimize import Campaign
 from optimize.evaluation import Evaluation
+from optimize.models import student_of
 from optimize.recompute import audit_numbers
 from splits.corpus import Example
+from students.answers import Reading
 from students.overlap import word_overlap
 
 MakePlan = Callable[..., Path]
@@ -145,6 +147,52 @@ def test_a_reflector_s_budget_is_refused_before_there_is_a_run(make_plan: MakePl
     with pytest.raises(PlanError, match=r"gpt-5 does not accept temperature = 0\.5, it is fixed at 1"):
         run(plan, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("shape", "samples"),
+    [("faithfulness-yes-no-1", 1), ("complete-and-faithful-yes-no-8", 8), ("complete-and-faithful-score-8", 8)],
+)
+def test_a_simulated_campaign_with_one_of_the_eight_designs_records_samples_and_flags_and_its_audit_passes(
+    make_plan: MakePlan, shape: str, samples: int, tmp_path: Path
+) -> None:
+    search = {"iterations": 2, "minibatch_groups": 1, "seed": 1}
+    plan = make_plan(student={"shape": shape, "model": {"simulated": {"noise": 1.0}}}, search=search)
+    found = run(plan, tmp_path / "run")
+    assert {judgement.status for judgement in found} == {"scored"}
+    assert {len(judgement.raw) for judgement in found} == {samples}
+    rule = student_of(load_plan(str(plan)).plan.student, {}).flag_rule
+    assert rule is not None
+    for judgement in found:
+        assert judgement.flags == rule.flags(Reading("scored", judgement.score))
+    assert sum(judgement.paid for judgement in found) <= plan_size(load_plan(str(plan))).student
+
+
+def test_a_campaign_with_a_checklist_asks_for_one_a_group_and_its_audit_passes(
+    make_plan: MakePlan, judge_endpoint: Any, tmp_path: Path
+) -> None:
+    def answer(number: int) -> tuple[int, str]:
+        user = json.loads(judge_endpoint.prompts[number - 1])[1]["content"]
+        if user.startswith("TRANSCRIPT:"):
+            return completion("1. Does the note name the drug?\n2. Does the note give its dose?", 20)
+        if user.startswith("NOTE:"):
+            return completion(f"q1: yes\nq2: {'yes' if 'mg' in user else 'no'}", 8)
+        return completion("<instruction>Answer strictly, on the wording of the item alone.</instruction>", 12)
+
+    judge_endpoint.before = answer
+    model = {"endpoint": judge_endpoint.url, "name": "judge"}
+    plan = make_plan(
+        student={"shape": "checklist", "model": model},
+        search={"iterations": 1, "minibatch_groups": 1, "seed": 1},
+        reflector={"kind": "llm", "model": model},
+        baseline="checklist-answers",
+    )
+    found = run(plan, tmp_path / "run")
+    assert {judgement.status for judgement in found} == {"scored"}
+    assert {judgement.shared.calls for judgement in found} == {1}
+    lists = [prompt for prompt in judge_endpoint.prompts if "Items wanted" in prompt]
+    assert len(lists) == len(set(lists))
+    assert len(judge_endpoint.prompts) <= (size := plan_size(load_plan(str(plan)))).student + size.reflector
 
 
 def test_abstentions_are_counted_apart_from_failures_and_neither_has_a_pair() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 from experiments.loading import load_plan
 from lineage import read_events
 from lineage.audit import audit_ledger
-from lineage.errors import BudgetError, InputError, PlanError
+from lineage.errors import BudgetError, InputError, PlanError, SealError
 from optimize import Campaign
 from optimize.noise import noise_floor
 from optimize.noise_run import NoiseRun
@@ -140,3 +142,12 @@ def test_nor_a_measurement_in_that_of_another_plan(make_plan: MakePlan, tmp_path
     other = make_plan("other", search={"iterations": 1, "minibatch_groups": 1, "seed": 2})
     with pytest.raises(PlanError, match="give another --out"):
         noise_run(other, out).run()
+
+
+def test_a_measurement_cannot_be_pickled_or_copied_since_it_holds_the_corpus(
+    make_plan: MakePlan, tmp_path: Path
+) -> None:
+    measurement = noise_run(make_plan(), tmp_path / "noise")
+    for made in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(SealError, match="a measurement cannot be pickled or copied"):
+            made(measurement)

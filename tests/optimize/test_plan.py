@@ -76,7 +76,7 @@ def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> N
         ("search.iterations", "many", r"search\.iterations: .*integer.*got 'many'"),
         ("gate.rule", "best", r"gate\.rule: .*lower-bound.*got 'best'"),
         ("gate.coverage", 1.5, r"gate\.coverage: .*less than or equal to 1"),
-        ("student.shape", "half-note", r"student\.shape"),
+        ("student.shape", "half-note", r"student\.shape: there is no design 'half-note'; did you mean 'whole-note'"),
         ("student.samples", 3, r"samples has no effect on shape per-fact"),
         ("student.temperature", 0.5, r"temperature has no effect on shape per-fact; remove it"),
         ("student", {"shape": "whole-note", "model": {"simulated": {}}, "max_facts": 3}, r"max_facts has no effect"),
@@ -85,7 +85,11 @@ def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> N
             {"shape": "per-fact-keyed", "model": {"endpoint": "http://127.0.0.1:1/v1", "name": "m"}, "samples": 2},
             r"samples has no effect on shape per-fact-keyed",
         ),
-        ("student", {"shape": "per-fact-keyed", "model": {"simulated": {}}}, r"answers shapes per-fact and whole-note"),
+        (
+            "student",
+            {"shape": "engineered", "model": {"simulated": {}}},
+            r"answers shapes per-fact, .* only",
+        ),
         ("student.prompt_cache", "on", r"prompt_cache has no effect"),
         (
             "student.model",

@@ -12,7 +12,8 @@ from scipy import stats
 
 from lineage.errors import InputError
 from optimize.stats.group_statistics import ratio_statistic
-from optimize.stats.grouped import group_codes, linearised_interval, one_sided_p
+from optimize.stats.grouped import linearised_interval, one_sided_p
+from optimize.stats.groups import group_codes
 from optimize.stats.influence import difference, mean_of, ratio_influence
 from optimize.stats.resampling import jackknife_interval
 from optimize.stats.results import NO_PAIRS, NO_VARIATION, ONE_GROUP

@@ -10,7 +10,7 @@ from optimize.equal_budget import EqualBudget, EqualBudgetReading
 from optimize.gate import Arm, Gate, GateReading, Guardrails, LowerBound
 from optimize.noise import ONE_REPLICATE, NoiseFloor, Spread
 from optimize.objectives import compare
-from optimize.verdict_words import AcceptReading, accept_words, heldout_words
+from optimize.verdict_words import AcceptReading, accept_words, heldout_words, in_points
 
 MakeArm = Callable[..., Arm]
 ONE = NoiseFloor(replicates=1, reason=ONE_REPLICATE)
@@ -51,24 +51,62 @@ def test_futility_is_a_result_with_what_it_excludes(make_arm: MakeArm) -> None:
     low, high = points(found)
     words = said(found, accept(make_arm))
     assert "On 47 held-out groups (47 omission pairs) the winner differs from the baseline by -2.1 points" in words
+    assert "That shows neither a gain nor a loss." in words
     assert f"Gains above {high} points and losses above {low} are excluded." in words
 
 
 def test_a_shown_gain_says_how_small_and_how_large_it_cannot_be(make_arm: MakeArm) -> None:
     found = reading(make_arm, groups=47, won=25, lost=1)
     low, high = points(found)
-    assert f"Gains above {high} and below {low} points are excluded." in said(found, accept(make_arm))
+    words = said(found, accept(make_arm))
+    assert f"That shows a gain. Gains above {high} and below {low} points are excluded." in words
 
 
 def test_a_shown_loss_excludes_every_gain(make_arm: MakeArm) -> None:
     found = reading(make_arm, groups=47, won=1, lost=25)
     low, high = points(found)
-    assert f"Every gain is excluded, and losses above {low} and below {high} points." in said(found, accept(make_arm))
+    words = said(found, accept(make_arm))
+    assert f"That shows a loss. Every gain is excluded, and losses above {low} and below {high} points." in words
+
+
+def test_below_twenty_groups_the_sign_flips_decide_whether_a_gain_is_shown(make_arm: MakeArm) -> None:
+    # Four groups of ten that differ cannot come to a p below one in sixteen, whatever their interval.
+    few = reading(make_arm, groups=10, won=4, lost=0)
+    assert few.omissions.difference.interval.low > 0
+    assert "That shows neither a gain nor a loss." in said(few, accept(make_arm))
+    assert "That shows a gain." in said(reading(make_arm, groups=10, won=9, lost=0), accept(make_arm))
+    assert "That shows a loss." not in said(reading(make_arm, groups=10, won=0, lost=9), accept(make_arm))
+
+
+def test_held_out_data_without_a_scored_pair_compare_nothing(make_arm: MakeArm) -> None:
+    names = [f"g{index}" for index in range(4)]
+    ours, theirs = (make_arm({name: {"clean": 0.9, "omit": None} for name in names}) for _ in range(2))
+    found = Gate(LowerBound(), Guardrails(None, None, None, None, None), 0.98, 0.05).read(
+        ours, theirs, rng=np.random.default_rng(0)
+    )
+    assert found.decision == "undecided"
+    words = said(found, accept(make_arm))
+    assert words.startswith(
+        "Nothing could be compared on held-out data: there is no observation that is scored in both"
+    )
+    assert "how optimistic accept was is not known" in words
+    assert "nan" not in words
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(-0.0001, "+0.0"), (0.0, "+0.0"), (-0.0006, "-0.1"), (0.0271, "+2.7"), (np.nan, "undefined")]
+)
+def test_a_difference_that_rounds_to_nothing_has_no_sign_of_a_loss(share: float, words: str) -> None:
+    assert in_points(share) == words
+
+
+def test_one_of_a_thing_is_no_plural(make_arm: MakeArm) -> None:
+    assert "over 20 groups, 1 pair better and 0 worse" in accept_words(accept(make_arm, won=1, lost=0))
 
 
 def test_arms_that_agree_in_every_group_have_no_interval_and_exclude_nothing(make_arm: MakeArm) -> None:
     words = said(reading(make_arm, groups=30, won=0, lost=0), accept(make_arm))
-    assert "the difference is +0.0 points; it has no interval: every group has the same mean" in words
+    assert "the difference is +0.0 points; it has no interval, and shows nothing: every group has the same" in words
     assert "excluded" not in words
 
 

@@ -60,6 +60,18 @@ def test_names_of_examples_and_groups_are_found(part: Corpus, text: str) -> None
     assert [key.groups for key in AnswerKeys(part).names_in(text)] == [("uk-1",)]
 
 
+@pytest.mark.parametrize("text", ["as in aci|D1|mc7|err:", "| aci|D1 | 3 |", "|aci|D1|mc7|err|", "D1.a|x"])
+def test_names_with_bars_are_found_in_tables_too(text: str) -> None:
+    source = "Doctor: hello."
+    clean = Example("D1.a", "aci|D1", "aci", source, CLEAN, "clean", "clean")
+    flawed = Example("aci|D1|mc7|err", "aci|D1", "aci", source, FLAWED, "omission", "omit", twin="D1.a")
+    assert {key.groups for key in AnswerKeys(Corpus((clean, flawed), {})).names_in(text)} == {("aci|D1",)}
+
+
+def test_a_long_rule_of_dashes_is_read_once(part: Corpus) -> None:
+    assert AnswerKeys(part).names_in("-" * 200_000 + " uk-1 ") == [NamedKey("uk-1", ("uk-1",))]
+
+
 @pytest.mark.parametrize("text", ["uk-10", "uk-1.omitted", "uk", "Duk-1", "UK-1"])
 def test_other_words_are_no_names(part: Corpus, text: str) -> None:
     assert AnswerKeys(part).names_in(text) == []

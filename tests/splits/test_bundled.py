@@ -52,7 +52,7 @@ def test_residual_mentions_of_the_bundled_corpus_lie_under_their_headings() -> N
     ("name", "message"),
     [
         ("consult", "no bundled corpus 'consult'; did you mean 'consults'"),
-        ("xyz", "no bundled corpus 'xyz'; there are consults"),
+        ("xyz", "no bundled corpus 'xyz'; there are 'consults'"),
         ("../corpora/consults", "no bundled corpus"),
         ("", "no bundled corpus"),
     ],

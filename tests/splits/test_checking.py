@@ -187,6 +187,18 @@ def test_short_texts_may_be_equal(check: Check, rows: list[Row]) -> None:
     assert [d.severity for d in check(short, []).defects if d.field == "source"] == ["warning"]
 
 
+def test_short_documents_may_be_given_to_two_sources(check: Check, rows: list[Row]) -> None:
+    short = [row | {"document": "Nothing to report.", "twin": None, "residual": []} for row in rows]
+    assert told(check(short)) == []
+
+
+def test_the_facts_of_a_group_that_is_not_there_are_told_once(check: Check, rows: list[Row], facts: list[Row]) -> None:
+    (found,) = check([row for row in rows if row["group"] == "tel-01"]).defects
+    first, *others = (number for number, fact in enumerate(facts, start=1) if fact["group"] == "uk-01")
+    assert (found.kind, Path(found.file).name, found.line) == ("unknown group", "facts.jsonl", first)
+    assert found.words == f"group 'uk-01' has no example in the corpus, and {1 + len(others)} fact(s) here"
+
+
 def test_facts_are_checked_one_by_one(check: Check, rows: list[Row], facts: list[Row]) -> None:
     planted = [
         facts[0] | {"evidence": ["He never said that."]},

@@ -61,6 +61,7 @@ def test_an_escaped_pair_of_surrogates_is_one_character_and_half_a_pair_is_refus
         (b'{"a": 1e999}', r"a\.json: holds what JSON or UTF-8 cannot: 1e999 has no finite value"),
         (b'{"a": 1, "a": 2}', r"a\.json: holds what JSON or UTF-8 cannot: a name stands twice"),
         (b'{"a": "\\uDC00"}', r"a\.json: holds what JSON or UTF-8 cannot: .*surrogates not allowed"),
+        (b'\xef\xbb\xbf{"a": 1}', r"a\.json: begins with a byte order mark; save it as UTF-8 without one"),
         (b'{"a": "\xe9"}', r"a\.json: holds what JSON or UTF-8 cannot: .*save it as UTF-8"),
     ],
 )

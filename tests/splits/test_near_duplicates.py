@@ -17,6 +17,7 @@ from lineage.errors import InputError
 from splits import Corpus
 from splits.minhash import Banding, candidates, estimated, signatures
 from splits.near_duplicates import (
+    LEAST_WORDS,
     SHINGLE_WORDS,
     THRESHOLD,
     NearDuplicate,
@@ -187,6 +188,19 @@ def test_a_copied_document_or_source_with_small_changes_ties_two_groups(consults
     changed = {given.id: dataclasses.replace(given, **{field: copied})}
     corpus = Corpus(tuple(changed.get(ex.id, ex) for ex in consults.examples), consults.facts)
     assert near_duplicate_groups(corpus) == (frozenset({"tel-03", "us-07"}),)
+
+
+def test_short_documents_tie_no_groups_and_short_sources_do(grow: Callable[..., Corpus]) -> None:
+    corpus = grow([3])
+    corpus = Corpus(tuple(dataclasses.replace(ex, source=f"About {ex.group}") for ex in corpus.examples), {})
+    said = {"g000": "None, as far as anyone can tell.", "g001": "None, as far as anyone can tell."}
+    answered = [dataclasses.replace(ex, document=said.get(ex.group, ex.document)) for ex in corpus.examples]
+    assert len(words_of(said["g000"])) == LEAST_WORDS - 1
+    assert near_duplicate_groups(Corpus(tuple(answered), {})) == ()
+    longer = [dataclasses.replace(ex, document=f"{ex.document} Really.") for ex in answered]
+    assert near_duplicate_groups(Corpus(tuple(longer), {})) == (frozenset({"g000", "g001"}),)
+    asked = [dataclasses.replace(ex, source=said.get(ex.group, ex.source)) for ex in corpus.examples]
+    assert near_duplicate_groups(Corpus(tuple(asked), {})) == (frozenset({"g000", "g001"}),)
 
 
 def test_groups_are_tied_by_way_of_a_third(grow: Callable[..., Corpus]) -> None:

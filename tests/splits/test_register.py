@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from lineage.canonical import canonical_json, digest
 from lineage.errors import SealError
+from lineage.ledger import Ledger
 from splits.corpus import Corpus
 from splits.draft import plan_lock
 from splits.loaders import save_corpus
@@ -96,6 +99,33 @@ def test_each_target_of_a_campaign_takes_a_place_of_its_own(two: SplitLock) -> N
     assert opening(two, "one", "confirm", "b") == Comparison(2, 2, 0.025)
     with pytest.raises(SealError, match="all 2 confirmatory comparisons"):
         opening(two, "one", "confirm", "c")
+
+
+def test_a_lock_that_is_reached_by_a_link_has_the_register_of_its_file(
+    lock: SplitLock, corpus: Corpus, tmp_path: Path
+) -> None:
+    assert lock.path is not None
+    opening(lock, "one", "confirm")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "other.json").symlink_to(lock.path)
+    (tmp_path / "folder").symlink_to(lock.path.parent, target_is_directory=True)
+    for path in (tmp_path / "elsewhere" / "other.json", tmp_path / "folder" / lock.path.name):
+        with pytest.raises(SealError, match="all 1 confirmatory comparisons"):
+            opening(load_lock(path, corpus), "two", "confirm")
+
+
+def test_the_copy_in_a_run_directory_is_refused_to_another_campaign(
+    lock: SplitLock, corpus: Corpus, tmp_path: Path, open_ledger: Callable[[str], Ledger]
+) -> None:
+    assert lock.path is not None
+    own = open_ledger("run").campaign
+    copied = load_lock(Path(shutil.copy(lock.path, tmp_path / "run" / "split.lock.json")), corpus)
+    with pytest.raises(SealError, match=r"is a run directory's copy of its split lock.*; name that file in the plan"):
+        opening(copied, "other", "baseline")
+    assert not register_path(copied).exists()
+    assert opening(copied, own, "confirm") == Comparison(1, 1, 0.05)
+    with pytest.raises(SealError, match="are spent"):
+        opening(copied, "other", "baseline")
 
 
 def test_a_lock_that_was_never_committed_has_no_register(two: SplitLock) -> None:

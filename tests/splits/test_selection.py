@@ -71,11 +71,12 @@ def test_a_selection_of_no_whole_number_is_refused(name: str, value: object) -> 
 
 
 def test_with_nothing_excluded_the_corpus_stays_the_one_it_is(corpus: Corpus) -> None:
-    assert remaining(corpus, [Exclusion()]) is corpus
+    assert remaining(corpus, {"nothing": Exclusion()}) is corpus
 
 
 def test_excluded_groups_and_pairs_never_remain(corpus: Corpus) -> None:
-    left = remaining(corpus, [Exclusion(groups=("g001",)), Exclusion(pairs=("g002.complete", "g003.add"))])
+    exclusions = {"one": Exclusion(groups=("g001",)), "two": Exclusion(pairs=("g002.complete", "g003.add"))}
+    left = remaining(corpus, exclusions)
     assert "g001" not in left.groups
     assert [example.id for example in left.groups["g002"]] == ["g002.add", "g002.clean"]
     assert [example.id for example in left.groups["g003"]] == ["g003.clean", "g003.complete"]
@@ -83,24 +84,31 @@ def test_excluded_groups_and_pairs_never_remain(corpus: Corpus) -> None:
 
 
 def test_an_excluded_clean_example_takes_everything_with_it_that_it_is_the_twin_of(corpus: Corpus) -> None:
-    assert "g004" not in remaining(corpus, [Exclusion(pairs=("g004.clean",))]).groups
+    assert "g004" not in remaining(corpus, {"seen": Exclusion(pairs=("g004.clean",))}).groups
 
 
 def test_an_excluded_group_takes_the_groups_that_it_is_united_with(corpus: Corpus) -> None:
-    left = remaining(corpus, [Exclusion(groups=("g001",))], [("g001", "g005", "g009"), ("g002", "g003")])
+    left = remaining(corpus, {"seen": Exclusion(groups=("g001",))}, [("g001", "g005", "g009"), ("g002", "g003")])
     assert sorted(set(corpus.groups) - set(left.groups)) == ["g001", "g005", "g009"]
 
 
 @pytest.mark.parametrize(
     ("exclusion", "message"),
     [
-        (Exclusion(groups=("zz", "g001")), "excluded group zz is not in the corpus"),
-        (Exclusion(pairs=("g001.nothing",)), "excluded example g001.nothing is not in the corpus"),
+        (Exclusion(groups=("zz", "g001")), "seen.json: excluded group zz is not in the corpus; exclude only what is"),
+        (Exclusion(pairs=("g001.nothing",)), "seen.json: excluded example g001.nothing is not in the corpus"),
     ],
 )
 def test_what_is_excluded_and_does_not_exist_is_named(exclusion: Exclusion, message: str, corpus: Corpus) -> None:
     with pytest.raises(SplitError, match=message):
-        remaining(corpus, [exclusion])
+        remaining(corpus, {"none.txt": Exclusion(groups=("g001",)), "seen.json": exclusion})
+
+
+def test_exclusions_that_leave_nothing_are_refused_and_named(corpus: Corpus) -> None:
+    first, *others = corpus.groups
+    exclusions = {"runs/a": Exclusion(groups=(first,)), "runs/b": Exclusion(groups=tuple(others))}
+    with pytest.raises(SplitError, match="nothing of the corpus is left: runs/a, runs/b exclude it all"):
+        remaining(corpus, exclusions)
 
 
 # -- unions ------------------------------------------------------------------------------------------------------------

@@ -123,6 +123,15 @@ def test_a_frame_with_gaps_has_nulls_and_never_the_text_nan() -> None:
     assert not [row for row in map(example_row, corpus.examples) if "nan" in repr(row).lower()]
 
 
+@pytest.mark.parametrize("column", ["text", "site"])
+def test_a_frame_with_half_a_surrogate_pair_is_refused_with_its_row(column: str) -> None:
+    rows = [{**CLEAN, "site": "a"}, {**FLAWED, "site": "b", column: "cut \ud83d off"}]
+    with pytest.raises(CorpusError, match=r"frame, row 2, field '(document|meta)': cannot be kept: .*broken character"):
+        corpus_from_frame(
+            pd.DataFrame(rows, dtype=object), columns=Columns(NAMES, labels=COLUMNS.labels, meta=["site"])
+        )
+
+
 def test_numbered_twins_in_a_column_with_gaps_keep_their_names() -> None:
     frame = pd.DataFrame([{**CLEAN, "note": 1, "origin": None}, {**FLAWED, "note": 2, "origin": 1}])
     assert frame["origin"].dtype == np.float64

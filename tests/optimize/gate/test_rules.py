@@ -91,7 +91,10 @@ def test_the_default_rule_changes_to_the_sign_flip_test_below_twenty_groups() ->
 def test_below_twenty_groups_a_margin_is_held_to_as_well() -> None:
     found = comparison(0.1, 0.01, 0.2, groups=10, p=0.001)
     assert LowerBound(0.005).read(found, 0.05).holds
-    assert not LowerBound(0.02).read(found, 0.05).holds
+    refused = LowerBound(0.02).read(found, 0.05)
+    assert not refused.holds
+    assert refused.words.endswith("below 0.025; and, for the margin, low end +0.0100; it must exceed +0.0200")
+    assert "for the margin" not in LowerBound().read(found, 0.05).words
 
 
 def test_a_difference_without_an_interval_does_not_pass_the_default_rule() -> None:

@@ -59,6 +59,13 @@ def test_replicates_show_smaller_effects_where_the_variance_is_noise() -> None:
     assert three == pytest.approx(one / math.sqrt(3), rel=0.08)
 
 
+@pytest.mark.parametrize("groups", [8, 30, 100])
+def test_without_an_effect_a_rule_passes_by_chance_at_most_as_often_as_its_alpha_allows(groups: int) -> None:
+    found = detected(PlannedRule("lower-bound"), WHOLE_NOTE_LIKE, [3] * groups, rng=np.random.default_rng(1))
+    assert found.by_chance <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 2000)
+    assert found.row()["by_chance"] == found.by_chance
+
+
 def test_five_groups_can_never_pass_the_sign_flip_test_and_the_reason_says_so() -> None:
     found = detected(PlannedRule("lower-bound"), WHOLE_NOTE_LIKE, [3] * 5, rng=np.random.default_rng(1))
     assert all(math.isnan(effect) for effect in found.effects.values())

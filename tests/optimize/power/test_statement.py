@@ -10,6 +10,7 @@ from lineage.errors import InputError
 from optimize.gate import CleanCounts
 from optimize.power import PER_FACT_LIKE, Discordance, PlannedRule, Power, SplitSizes, between, closed_power, plan_power
 from optimize.power.statement import ENOUGH
+from optimize.stats import wilson
 
 HELDOUT = SplitSizes((3,) * 37 + (2,) * 10, (2,) * 40, (1,) * 47, CleanCounts(47, 0))
 ACCEPT = SplitSizes((3,) * 10 + (2,) * 10, (2,) * 15, (1,) * 20, CleanCounts(20, 0))
@@ -66,8 +67,17 @@ def test_few_groups_are_said_to_be_read_by_the_sign_flip_test() -> None:
 
 def test_the_point_rule_is_said_to_pass_chance() -> None:
     power = stated(PlannedRule("point"), discordance=PER_FACT_LIKE)
-    assert power.chance == (pytest.approx(0.5),)
-    assert any("passes 50% of the time" in words for words in power.warnings)
+    assert power.own[0].by_chance == pytest.approx(0.5, abs=0.1)
+    assert any("Without any gain the rule point passes" in words for words in power.warnings)
+
+
+def test_false_alarms_are_held_to_the_cap_at_the_level_at_which_the_gate_reads_guardrails() -> None:
+    power = stated(discordance=PER_FACT_LIKE, guardrail_alpha=0.01)
+    assert {steps.interval.level for steps in power.steps.values()} == {0.99}
+    shown = power.steps["heldout"].shown
+    assert shown is not None
+    assert wilson(shown, 47, level=0.99).low > 0.10 >= wilson(shown - 1, 47, level=0.99).low
+    assert shown > (stated(discordance=PER_FACT_LIKE).steps["heldout"].shown or 0)
 
 
 def test_replicates_of_unknown_use_are_said_to_gain_nothing() -> None:
@@ -98,6 +108,11 @@ def test_the_json_form_holds_no_nan() -> None:
     none = SplitSizes((3,) * 4, (), (), CleanCounts(0, 0))
     for power in (stated(heldout=none, hope=0.1), stated(PlannedRule("beyond-noise"), hope=0.1)):
         json.dumps(power.row(), allow_nan=False)
+
+
+def test_a_split_without_an_omission_pair_can_see_nothing() -> None:
+    with pytest.raises(InputError, match="no omission with a twin.*commit a split of a corpus that has some"):
+        stated(heldout=SplitSizes((), (2,) * 40, (1,) * 47, CleanCounts(47, 0)))
 
 
 @pytest.mark.parametrize("hope", [0.0, 5, -0.1])

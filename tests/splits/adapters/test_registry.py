@@ -151,7 +151,7 @@ def test_a_field_that_is_missing_or_of_another_type_is_named(
 def test_an_unknown_adapter_is_refused_with_the_near_name() -> None:
     with pytest.raises(CorpusError, match="there is no adapter 'primok57'; did you mean 'primock57'"):
         find_adapter("primok57")
-    with pytest.raises(CorpusError, match=r"there is no adapter 'x'; there are omissionbench, primock57"):
+    with pytest.raises(CorpusError, match=r"there is no adapter 'x'; there are 'omissionbench', 'primock57'"):
         find_adapter("x")
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from lineage.errors import CallError
 from splits.corpus import Example, Fact
-from students import PerFactChecker, WholeNoteScorer
+from students import PerFactChecker, ReasoningBudget, WholeNoteScorer
+from students.designs import DESIGNS
 from students.student import Draw
 from students.transport import CallRequest, CallResult, EndpointTransport, HostedTransport, SimulatedTransport
 
@@ -83,6 +84,32 @@ def test_a_whole_note_is_scored_by_what_is_kept_of_the_transcript() -> None:
         scores.append(student.read(example, (), [ask(SimulatedTransport(noise=0.0), request)]).score)
     assert scores[0] == 10
     assert scores[1] < 7
+
+
+@pytest.mark.parametrize("name", [name for name, design in DESIGNS.items() if design.simulated])
+def test_a_design_that_it_answers_scores_a_note_above_an_empty_one(name: str) -> None:
+    design = DESIGNS[name]
+    options = {"temperature": design.temperature, "samples": design.samples}
+    student = design.build(options, model={}, budget=ReasoningBudget())
+    scores = []
+    for example in (CLEAN, replace(EMPTY, document="Nothing of note here.")):
+        readings = []
+        for sample in range(student.samples):
+            answers: list[CallResult] = []
+            stage = student.chain(example, (FACT,), TEXTS, Draw(0, sample))
+            while stage:
+                answers += [ask(SimulatedTransport(noise=0.0), request) for request in stage]
+                stage = student.follow(example, (FACT,), TEXTS, Draw(0, sample), answers)
+            readings.append(student.read(example, (FACT,), answers))
+        scores.append(student.combined(readings).score)
+    assert None not in scores
+    assert scores[0] > scores[1]
+
+
+def test_a_prompt_without_a_formula_is_refused_by_name() -> None:
+    request = CallRequest(({"role": "user", "content": "x"},), {}, inputs={"instruction": "x"}, prompt="engineered")
+    with pytest.raises(CallError, match="the simulated judge has no formula for prompt engineered"):
+        ask(SimulatedTransport(), request)
 
 
 def test_it_does_not_pretend_to_reflect() -> None:
