@@ -89,7 +89,6 @@ class Evaluation:
                             example.stratum,
                             replicate,
                             cohort=example.cohort,
-                            twin=example.twin,
                             samples=samples[example.id, replicate],
                         )
                     )

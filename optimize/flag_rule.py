@@ -1,4 +1,4 @@
-"""A flag rule: set on clean documents so that few of them are flagged, and read on other sets.
+"""A flag rule, set on clean documents so that few of them are flagged.
 
 The rule is: flag a document if its score is strictly below the threshold. The threshold is the highest at which the
 share of the clean documents of the calibration set that are flagged is within the cap.
@@ -7,60 +7,21 @@ share of the clean documents of the calibration set that are flagged is within t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from lineage.errors import InputError
-from optimize.choice import number
+from optimize.flag_share import FlagShare, flag_share
 from optimize.gate import CleanCounts
-from optimize.score_table import ScoredDocument, ScoreTable
-from optimize.stats import Estimate, Interval, check_level, grouped_mean, wilson
+from optimize.score_table import ScoreTable
+from optimize.stats import check_level
 
 CAP: Final = 0.10
 """Most of the clean documents of the calibration set that may be flagged, unless another share is asked for."""
 PRECISE: Final = 0.05
 """Half-width of an interval at the cap that counts as precise, for the number of clean documents it takes."""
-
-
-@dataclass(frozen=True, slots=True)
-class FlagShare:
-    """How many documents a rule flags.
-
-    Attributes:
-        flagged: flagged documents.
-        n: documents with a score.
-        unscored: documents without one, which count neither way.
-        interval: Wilson interval, which takes documents as independent.
-        grouped: the share with its linearised interval by group.
-    """
-
-    flagged: int
-    n: int
-    unscored: int
-    interval: Interval
-    grouped: Estimate
-
-    @property
-    def rate(self) -> float:
-        """Share flagged, in [0, 1]; NaN without documents."""
-        return self.flagged / self.n if self.n else math.nan
-
-    def row(self) -> dict[str, Any]:
-        """The JSON form; what is undefined is None."""
-        by_group = self.grouped.interval
-        return {
-            "flagged": self.flagged,
-            "n": self.n,
-            "groups": self.grouped.n_groups,
-            "unscored": self.unscored,
-            "rate": number(self.rate),
-            "wilson": [number(self.interval.low), number(self.interval.high)],
-            "by_group": [number(by_group.low), number(by_group.high)],
-            "level": self.interval.level,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +70,7 @@ class FlagRule:
                 f"{self.cap:.2f} allows {allowed}; for {100 * PRECISE:.0f} points either way it takes about {enough}"
             )
         if self.clean.unscored:
-            found.append(f"{self.clean.unscored} clean documents of {self.on} have no score and were left out")
+            found.append(f"clean documents of {self.on} without a score, left out: {self.clean.unscored}")
         if self.counts.candidates:
             found.append(
                 f"{self.counts.candidates} clean documents of {self.on} are candidates, not verified clean: a flag on "
@@ -134,50 +95,6 @@ class FlagRule:
             "rate_is": self.counts.rate,
             "clean": self.clean.row(),
             "constructed_twins": self.constructed,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """What a rule flags in one set, or at one site of it.
-
-    Attributes:
-        on: name of the set.
-        site: a site of it; empty for the whole set.
-        counts: verified and candidate clean documents.
-        clean: flags on clean documents.
-        flawed: flags on flawed documents by label; empty where there are none.
-        cap: the rule's cap.
-    """
-
-    on: str
-    site: str
-    counts: CleanCounts
-    clean: FlagShare
-    flawed: Mapping[str, FlagShare]
-    cap: float
-
-    @property
-    def words(self) -> str:
-        """Whether the cap is kept here, as far as so many documents can say."""
-        if not self.clean.n:
-            return "no clean document: the rate is unknown"
-        interval = self.clean.interval
-        if interval.low > self.cap:
-            return "above the cap"
-        if interval.high <= self.cap:
-            return "within the cap"
-        return "too few to say"
-
-    def row(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {
-            "on": self.on,
-            "site": self.site or None,
-            "rate_is": self.counts.rate,
-            "clean": self.clean.row(),
-            "flawed": {label: share.row() for label, share in self.flawed.items()},
-            "words": self.words,
         }
 
 
@@ -207,49 +124,7 @@ def set_flag_rule(table: ScoreTable, *, cap: float = CAP, level: float = 0.95) -
     return FlagRule(threshold, cap, allowed, table.name, share, table.clean_counts, table.constructed)
 
 
-def transfers(rule: FlagRule, table: ScoreTable, *, level: float = 0.95) -> tuple[Transfer, ...]:
-    """What a rule flags in a set: as a whole, and at each site where there are several.
-
-    Many sites will hold a striking one by chance, and a site with few documents shows little.
-    """
-    sites = table.sites if len(table.sites) > 1 else ()
-    return tuple(_transfer(rule, table, site, level) for site in ("", *sites))
-
-
-def flag_share(documents: Sequence[ScoredDocument], threshold: float, *, level: float = 0.95) -> FlagShare:
-    """How many of some documents are flagged at a threshold that was fixed beforehand."""
-    scored = [document for document in documents if document.score is not None]
-    flags = [float(document.score < threshold) for document in scored if document.score is not None]
-    flagged = int(sum(flags))
-    return FlagShare(
-        flagged,
-        len(flags),
-        len(documents) - len(flags),
-        wilson(flagged, len(flags), level=level),
-        grouped_mean(flags, [document.group for document in scored], level=level),
-    )
-
-
 def clean_needed(cap: float, *, half_width: float = PRECISE) -> int:
     """Clean documents with which a rate at the cap is known within ``half_width`` either way, at 95%."""
     z = 1.959963984540054
     return math.ceil(z**2 * cap * (1.0 - cap) / half_width**2)
-
-
-def _transfer(rule: FlagRule, table: ScoreTable, site: str, level: float) -> Transfer:
-    here = [document for document in table.documents if not site or document.site == site]
-
-    def share(wanted: Iterable[ScoredDocument]) -> FlagShare:
-        return flag_share(list(wanted), rule.threshold, level=level)
-
-    clean = [document for document in here if document.label == "clean"]
-    labels = sorted({document.label for document in here} - {"clean"})
-    candidates = sum(document.candidate for document in clean)
-    return Transfer(
-        table.name,
-        site,
-        CleanCounts(len(clean) - candidates, candidates),
-        share(clean),
-        {label: share(document for document in here if document.label == label) for label in labels},
-        rule.cap,
-    )

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Section(BaseModel):
-    """A part of a plan: frozen, and closed to keys it does not know."""
+    """A part of a plan: frozen, closed to keys it does not know, and to numbers that are none or infinite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class PricePlan(Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from lineage.errors import CampaignError, LedgerError
@@ -70,6 +71,18 @@ def recorded_evaluation(run: RecordedRun, *, split: str, candidate: str) -> Eval
         tuple(examples[name] for name in sorted(examples)),
         tuple(judgements[key] for key in sorted(judgements)),
     )
+
+
+def last_measurement(run: RecordedRun, evaluation: Evaluation) -> Evaluation:
+    """A baseline that was measured again beside the winner has its replicates twice: the later ones, as the gate does.
+
+    Any other evaluation is as it is.
+    """
+    count = int(run.plan["replicates"])
+    if len(evaluation.replicates) != 2 * count:
+        return evaluation
+    last = evaluation.replicates[-count:]
+    return replace(evaluation, judgements=tuple(j for j in evaluation.judgements if j.replicate in last))
 
 
 def _events(run: RecordedRun, split: str) -> list[Event]:

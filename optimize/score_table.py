@@ -8,17 +8,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from lineage.canonical import digest, digest_bytes
 from lineage.errors import InputError
 from optimize.gate import CleanCounts
 from optimize.recompute import RecordedRun
-from optimize.replicates import recorded_evaluation
+from optimize.replicates import last_measurement, recorded_evaluation
 from splits.json_lines import read_json_lines
 
+Part = Literal["site", "stratum"]
+"""What a set may be broken down by."""
 LABELS: Final = ("clean", "omission", "commission", "flawed")
 COLUMNS: Final = frozenset({"id", "group", "site", "stratum", "label", "score", "candidate"})
+_HINT: Final = {"id": "", "label": ", but for the clean notes that --deployment names"}
 _TRUE: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
 
 
@@ -29,10 +32,11 @@ class ScoredDocument:
     Attributes:
         id: of the document.
         group: what shares its source with it.
-        site: stratum or place; empty where there are none.
+        site: where it comes from, as an example's cohort says; empty where that is not told.
         label: ``clean``, ``omission``, ``commission`` or ``flawed``.
         score: higher is a better document; None where the judgement failed.
         candidate: whether a clean document is only a clean candidate, written by people and not verified.
+        stratum: of its group; empty where there are none.
     """
 
     id: str
@@ -41,10 +45,11 @@ class ScoredDocument:
     label: str
     score: float | None
     candidate: bool = False
+    stratum: str = ""
 
     def row(self) -> dict[str, Any]:
         """The JSON form."""
-        return {name: getattr(self, name) for name in ("id", "group", "site", "label", "score", "candidate")}
+        return {name: getattr(self, name) for name in ("id", "group", "site", "stratum", "label", "score", "candidate")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +78,16 @@ class ScoreTable:
         clean = [document.candidate for document in self.documents if document.label == "clean"]
         return CleanCounts(clean.count(False), clean.count(True))
 
-    @property
-    def sites(self) -> tuple[str, ...]:
-        """Named sites, sorted."""
-        return tuple(sorted({document.site for document in self.documents if document.site}))
+    def parts(self, by: Part) -> tuple[str, ...]:
+        """Named sites or strata, sorted."""
+        return tuple(sorted({getattr(document, by) for document in self.documents} - {""}))
 
 
 def read_scores(path: Path, *, clean: bool = False) -> ScoreTable:
     """Scores from a CSV file, or from JSON lines where the name ends in ``.jsonl``.
 
     Columns: ``id``, ``score`` (empty or null for a failed judgement), ``label``; and, where there are any, ``group``
-    (each document is its own without), ``site`` or ``stratum``, ``candidate`` (a clean document not verified clean).
+    (each document is its own without), ``site``, ``stratum``, ``candidate`` (a clean document not verified clean).
 
     Args:
         path: the file.
@@ -109,16 +113,14 @@ def recorded_scores(run: RecordedRun, *, split: str, candidate: str) -> ScoreTab
     """Scores that a run recorded of a candidate on a split.
 
     With replicates the score is their median, which is below a threshold exactly where a majority of them is; of an
-    even number, as a baseline has that was measured again beside the winner, those of the last measurement count. A
-    document that failed in one of them has none.
+    even number the first is left out. A document that failed in one of them has none.
 
     Raises:
         CampaignError: the run is not finished, and its held-out judgements are asked for.
         LedgerError: the run has no judgement of this candidate on this split.
     """
-    evaluation = recorded_evaluation(run, split=split, candidate=candidate)
-    count = min(int(run.plan["replicates"]), len(evaluation.replicates))
-    replicates = evaluation.replicates[-(count if count % 2 else count - 1) :]
+    evaluation = last_measurement(run, recorded_evaluation(run, split=split, candidate=candidate))
+    replicates = evaluation.replicates[(len(evaluation.replicates) + 1) % 2 :]
     documents = []
     for example in evaluation.examples:
         scores = [evaluation.score(example.id, replicate) for replicate in replicates]
@@ -127,10 +129,11 @@ def recorded_scores(run: RecordedRun, *, split: str, candidate: str) -> ScoreTab
             ScoredDocument(
                 example.id,
                 example.group,
-                example.stratum or "",
+                example.cohort or "",
                 example.label,
                 float(median(known)) if len(known) == len(scores) else None,
                 example.candidate,
+                example.stratum or "",
             )
         )
     ordered = tuple(documents)
@@ -156,8 +159,6 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def _document(row: Mapping[str, Any], place: str, *, clean: bool) -> ScoredDocument:
     if unknown := sorted(set(row) - COLUMNS):
         raise InputError(f"{place}: column {unknown[0]!r} is unknown; columns are {', '.join(sorted(COLUMNS))}")
-    if "site" in row and "stratum" in row:
-        raise InputError(f"{place}: has both site and stratum; keep the one by which rates are to be told apart")
     name = _text(row, "id", place)
     label = _text(row, "label", place, default="clean" if clean else None)
     if label not in LABELS:
@@ -169,10 +170,11 @@ def _document(row: Mapping[str, Any], place: str, *, clean: bool) -> ScoredDocum
     return ScoredDocument(
         name,
         _text(row, "group", place, default=name),
-        _text(row, "stratum" if "stratum" in row else "site", place, default=""),
+        _text(row, "site", place, default=""),
         label,
         _score(row, place),
         candidate,
+        _text(row, "stratum", place, default=""),
     )
 
 
@@ -182,7 +184,7 @@ def _text(row: Mapping[str, Any], column: str, place: str, *, default: str | Non
         return value.strip()
     if value in (None, "") or isinstance(value, str):
         if default is None:
-            raise InputError(f"{place}: column {column!r} is missing or empty; every document has one")
+            raise InputError(f"{place}: column {column!r} is missing or empty; every document has one{_HINT[column]}")
         return default
     raise InputError(f"{place}: {column} must be a text, got {value!r}")
 

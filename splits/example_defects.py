@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from splits.corpus import Example
 from splits.defects import Defect, RowFile, Severity
 from splits.near_duplicates import LEAST_WORDS, near_duplicate_links
-from splits.shingles import has_words, words_of
+from splits.shingles import has_words, same_words
 from splits.text_defects import text_defects
 
 
@@ -62,7 +62,7 @@ def _unchanged(file: RowFile, line: int, example: Example, twin: Example) -> Ite
     if example.document == twin.document:
         words = f"is the text of its twin {twin.id!r}: the flaw changes nothing; mend or remove the example"
         yield file.defect("error", "identical twins", line, "document", words)
-    elif words_of(example.document) == words_of(twin.document):
+    elif same_words(example.document, twin.document):
         words = f"differs from its twin {twin.id!r} in case, spaces or punctuation alone; is that the flaw?"
         yield file.defect("warning", "identical twins", line, "document", words)
 

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NoReturn, TypeVar
 
-from lineage.errors import CallError, SealError
+from lineage.errors import CallError, CampaignError, HoldgateError, SealError
 from lineage.ledger import Event, Ledger
 from lineage.openings import EXPLORATORY, OPENED, taint
 from splits.contamination import NgramIndex, SplitSignatures
@@ -132,21 +132,13 @@ class Seal:
         return self._evaluated(evaluate)
 
     def _evaluated(self, evaluate: Callable[[Corpus], Result]) -> Result:
-        """What an evaluation returns; an endpoint's error that quotes held-out text is raised without its words."""
+        """What an evaluation returns; an error that quotes held-out text is raised without its words."""
         try:
             return evaluate(self.__part())
-        except CallError as error:
+        except Exception as error:  # an endpoint's, or that of a judge's own code: any may quote what it was given
             raised = error
         if self.ngrams().copied("".join(traceback.format_exception(raised))):
-            raised = CallError(
-                f"a call about held-out examples failed ({raised.reason}); what the endpoint said quotes held-out text "
-                "and is withheld",
-                reason=raised.reason,
-                transient=raised.transient,
-                retry_after_s=raised.retry_after_s,
-                throttled=raised.throttled,
-                unanswered=raised.unanswered,
-            )
+            raised = _wordless(raised)
         raise raised
 
     def _body(self, opening: str, purpose: str, reason: str | None) -> dict[str, Any]:
@@ -180,3 +172,21 @@ class Seal:
 
     def __reduce__(self) -> NoReturn:
         raise SealError("a seal cannot be pickled or copied: held-out text stays behind it")
+
+
+def _wordless(error: Exception) -> HoldgateError:
+    """An error of the same kind that says nothing of what it was about."""
+    if not isinstance(error, CallError):
+        return CampaignError(
+            f"{type(error).__name__} while held-out examples were judged; what it says quotes held-out text and is "
+            "withheld: holdgate noise judges the accept split with the same judge, and may show it"
+        )
+    return CallError(
+        f"a call about held-out examples failed ({error.reason}); what the endpoint said quotes held-out text and is "
+        "withheld",
+        reason=error.reason,
+        transient=error.transient,
+        retry_after_s=error.retry_after_s,
+        throttled=error.throttled,
+        unanswered=error.unanswered,
+    )

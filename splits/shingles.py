@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.uint64]
 
 _WORD: Final = re.compile(r"\w+")
+_ASCII_GAPS: Final = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 _SPREAD: Final = 0x9E3779B97F4A7C15
 _FINALIZER: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
@@ -20,6 +21,15 @@ _FINALIZER: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)
 def words_of(text: str) -> list[str]:
     """The lower-case words of a text: runs of letters, digits and underscores of any script."""
     return _WORD.findall(text.lower())
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two texts have the same words in the same order."""
+    if a.isascii() and b.isascii():  # most texts that differ do so in their letters, and need not be cut into words
+        letters, others = (text.lower().encode("ascii").translate(None, _ASCII_GAPS) for text in (a, b))
+        if letters != others:
+            return False
+    return words_of(a) == words_of(b)
 
 
 def has_words(text: str, least: int) -> bool:

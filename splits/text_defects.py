@@ -10,13 +10,17 @@ from html.entities import html5
 from typing import Final, NamedTuple
 
 from ftfy import fix_encoding
-from ftfy.badness import BADNESS_RE, is_bad
+from ftfy.badness import BADNESS_RE
 
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|([A-Za-z][A-Za-z0-9]{1,31}));")
 _FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_ODD: Final = re.compile(r"[^\t\n\x20-\x25\x27-\x7e]")
+"""What every defect has one of; most texts in English have none."""
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _AROUND: Final = 12
+_NEAR: Final = 8
+"""Characters beside a run outside ASCII that may tell of a wrong encoding; the tell-tale sequences are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class TextDefect:
 
 def text_defects(text: str) -> Iterator[TextDefect]:
     """Every kind of defect that a text has, in words; nothing if there is none."""
-    for rule in _RULES:
+    for rule in _RULES if _ODD.search(text) else ():
         spans = list(rule.find(text))
         if spans:
             start, end = spans[0]
@@ -55,10 +59,15 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[tuple[int, in
 
 def _mojibake(text: str) -> Iterator[tuple[int, int]]:
     """Whole runs of characters outside ASCII in which something tells of a wrong encoding."""
-    marks = [match.span() for match in BADNESS_RE.finditer(text)] if is_bad(text) else []
-    for run in _FOREIGN.finditer(text) if marks else ():
-        if any(start < run.end() and run.start() < end for start, end in marks):
-            yield run.span()
+    runs = [match.span() for match in _FOREIGN.finditer(text)]
+    near: list[tuple[int, int]] = []  # the pattern is slow, and what it finds is never far from such a run
+    for first, last in runs:
+        begin = near.pop()[0] if near and first - _NEAR <= near[-1][1] else max(0, first - _NEAR)
+        near.append((begin, last + _NEAR))
+    marks = [match.span() for place in near for match in BADNESS_RE.finditer(text, *place)]
+    for first, last in runs:
+        if any(start < last and first < end for start, end in marks):
+            yield first, last
 
 
 def _escapes(text: str) -> Iterator[tuple[int, int]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import math
+import os
 import re
 import threading
 from collections import Counter
@@ -23,6 +25,15 @@ from students import load_instruction
 from students.overlap import word_overlap
 
 SIZES = {"reflect": 5, "accept": 4, "heldout": 6}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_to_wait_for() -> Iterator[None]:
+    """No test outlives a power failure, and statsmodels collects all garbage of the process in every Holm correction."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(gc, "collect", lambda generation=2: 0)
+        yield
 
 
 @pytest.fixture(scope="session")

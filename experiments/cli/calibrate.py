@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,7 +15,9 @@ from rich.table import Table
 from experiments.cli.campaigns import not_a_run
 from lineage.canonical import pretty_json, write_atomic
 from lineage.errors import InputError
-from optimize.flag_rule import CAP, FlagRule, FlagShare, Transfer, set_flag_rule, transfers
+from optimize.flag_rule import CAP, FlagRule, set_flag_rule
+from optimize.flag_share import FlagShare
+from optimize.flag_transfer import Transfer, transfers
 from optimize.recompute import load_run
 from optimize.replicates import judged, seed_of
 from optimize.score_table import ScoreTable, read_scores, recorded_scores
@@ -44,11 +47,11 @@ def calibrate_command(
     """Set a flag rule on clean documents, and say how it transfers to other ones. Nothing is called.
 
     SOURCE is a run directory, whose rule is set on accept and read on held-out groups where the run is finished; or a
-    table of scores (CSV or JSONL: id, group, site or stratum, label, score), read on each --to table. With --deployment
+    table of scores (CSV or JSONL: id, group, site, stratum, label, score), read on each --to table. With --deployment
     the rule is set anew on a deployment's own clean notes, and the old one is shown beside it.
     """
-    calibration, targets, candidate = _sets(source, arm)
-    targets += [read_scores(path) for path in others]
+    given = _sets(source, arm)
+    calibration, targets = given.calibration, [*given.heldout, *(read_scores(path) for path in others)]
     rule = set_flag_rule(calibration, cap=cap)
     found = [transfer for target in targets for transfer in transfers(rule, target)]
     deployed, own = None, None
@@ -59,7 +62,8 @@ def calibrate_command(
     warnings = list((deployed or rule).warnings)
     row = {
         **(deployed or rule).row(),
-        "candidate": candidate,
+        "candidate": given.candidate,
+        "simulated": given.simulated,
         "carried_from": None if deployed is None else rule.row(),
         "transfer": [transfer.row() for transfer in found],
         "inputs": {table.name: table.hash for table in (calibration, *targets, *([own] if own else []))},
@@ -74,16 +78,27 @@ def calibrate_command(
     _show(console, rule, found, deployed)
     for warning in warnings:
         _say(console, f"[bold]warning[/bold]: {warning}")
+    if given.simulated:
+        _say(console, "[bold]SIMULATED[/bold] judge: this says nothing about any model.")
     if out is not None:
         _say(console, f"written: {out / FILE}")
 
 
-def _sets(source: Path, arm: str | None) -> tuple[ScoreTable, list[ScoreTable], str | None]:
-    """The calibration set, the sets that come with it, and whose scores they are."""
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    """The calibration set, the held-out one that comes with a finished run, and whose scores they are."""
+
+    calibration: ScoreTable
+    heldout: tuple[ScoreTable, ...] = ()
+    candidate: str | None = None
+    simulated: bool = False
+
+
+def _sets(source: Path, arm: str | None) -> _Sets:
     if not source.is_dir():
         if arm is not None:
             raise InputError("--arm has no effect on a table of scores, which is of one judge; leave it out")
-        return read_scores(source), [], None
+        return _Sets(read_scores(source))
     if not (source / "ledger.jsonl").is_file():
         raise not_a_run(source)
     run = load_run(source)
@@ -93,8 +108,9 @@ def _sets(source: Path, arm: str | None) -> tuple[ScoreTable, list[ScoreTable], 
     if arm == "winner" and choice is None:
         raise InputError(f"{source} has chosen no winner yet; resume it, or give --arm baseline")
     calibration = recorded_scores(run, split="accept", candidate=candidate)
-    heldout = run.all("finished") and candidate in judged(run, "heldout")
-    return calibration, [recorded_scores(run, split="heldout", candidate=candidate)] if heldout else [], candidate
+    finished = run.all("finished") and candidate in judged(run, "heldout")
+    heldout = (recorded_scores(run, split="heldout", candidate=candidate),) if finished else ()
+    return _Sets(calibration, heldout, candidate, bool(run.events[0].body["simulated"]))
 
 
 def _write(path: Path, text: str) -> None:
@@ -126,7 +142,7 @@ def _cells(transfer: Transfer, labels: Sequence[str]) -> tuple[str, ...]:
     clean = transfer.clean
     by_group = clean.grouped.interval
     return (
-        f"  {transfer.site}" if transfer.site else transfer.on,
+        f"  {transfer.by} {transfer.part}" if transfer.by else transfer.on,
         _share(clean) + (f", {clean.unscored} unscored" if clean.unscored else ""),
         f"{clean.interval.low:.3f} to {clean.interval.high:.3f}" if clean.n else "",
         f"{by_group.low:.3f} to {by_group.high:.3f}" if by_group.defined else "undefined",

@@ -13,6 +13,7 @@ from experiments.cli.campaigns import plan_command, run_command
 from experiments.cli.corpora import corpus_group
 from experiments.cli.doctor import doctor_command
 from experiments.cli.judging import compare_command, judge_command
+from experiments.cli.measures import measures_command
 from experiments.cli.models import model_group
 from experiments.cli.noise import noise_command
 from experiments.cli.pins import models_group
@@ -57,6 +58,7 @@ for command in (
     power_command,
     noise_command,
     calibrate_command,
+    measures_command,
     judge_command,
     compare_command,
     simulate_command,

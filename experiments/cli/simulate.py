@@ -217,8 +217,10 @@ def _request(
     """The request that the options make.
 
     Raises:
-        InputError: groups of reflect and accept are given where they have no effect, or differ.
+        InputError: groups of a split are given where they have no effect, or differ.
     """
+    if what == "optimism" and any(len(sizes) == 1 for sizes in groups):
+        raise InputError("--what optimism opens no held-out data; give all three numbers, such as --groups 45,20,47")
     splits = {sizes[:2] for sizes in groups if len(sizes) == 3}
     if what == "coverage" and splits:
         raise InputError("--what coverage compares on held-out alone; give one number, such as --groups 47")
@@ -241,6 +243,6 @@ def _request(
     if candidates:
         request = replace(request, candidates=candidates)
     if "beyond-noise" in rules and shape.replicates == 1:
-        raise InputError("--rule beyond-noise needs --replicates of at least 2: one replicate has no noise floor")
+        raise InputError("--rule beyond-noise needs --replicates of at least 3: one replicate has no noise floor")
     shown = rules or tuple(name for name in RULES if name != "beyond-noise" or shape.replicates > 1)
     return replace(request, rules=shown)

@@ -7,7 +7,7 @@ and higher is a better document everywhere. `ScoredExamples` holds the scores of
 
 from optimize.objectives.comparing import compare, coverage, worst_case
 from optimize.objectives.confounds import ConfoundCheck, length_only
-from optimize.objectives.conversion import scored_evaluation, scored_pairs
+from optimize.objectives.conversion import scored_evaluation
 from optimize.objectives.differences import MeasureDifference, measure_difference
 from optimize.objectives.discrimination import PairedDiscrimination, paired_discrimination
 from optimize.objectives.flagging import (
@@ -64,7 +64,6 @@ __all__ = [
     "position_only",
     "reward",
     "scored_evaluation",
-    "scored_pairs",
     "severity_weighted_detection",
     "sweep",
     "swept_threshold",

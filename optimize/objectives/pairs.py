@@ -30,7 +30,6 @@ class ScoredPair:
         stratum: of the group; None if there are no strata.
         replicate: which repetition of the whole evaluation, from 0.
         cohort: where the example comes from, such as a site or a build of the corpus; None if it has none.
-        twin: id of the clean twin; None where it was not kept.
         samples: draws that each of the two scores combines.
 
     Raises:
@@ -48,7 +47,6 @@ class ScoredPair:
     stratum: str | None = None
     replicate: int = 0
     cohort: str | None = None
-    twin: str | None = None
     samples: int = 1
 
     def __post_init__(self) -> None:

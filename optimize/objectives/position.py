@@ -120,14 +120,19 @@ def _place(scored: ScoredExamples, places: Floats, placed: Bools, level: float) 
     """AUC of the flaw's place between pairs won and not won, in the judge's first replicate."""
     credit = scored.credit[:, 0]
     kept = placed & ~np.isnan(credit)
-    shown = scored.scored_as(np.where(kept, places, np.nan), np.full(len(scored), np.nan))
     label = replace(
         scored.attributes["label"],
         codes=np.where(credit == 1.0, 0, 1).astype(np.intp),
         names=("won", "clean"),
     )
     # Pairs that are not won take the role of the clean documents: early flaws are won where the AUC is above 0.5.
-    of = replace(shown, attributes={**scored.attributes, "label": label})
+    of = replace(
+        scored,
+        attributes={**scored.attributes, "label": label},
+        scores=np.where(kept, places, np.nan)[:, None],
+        twin_scores=np.full((len(scored), 1), np.nan),
+        replicates=scored.replicates[:1],
+    )
     measure = auc(of.where(kept), level=level)
     reason = measure.reason and "the judge wins all placed pairs, or none"
     return replace(

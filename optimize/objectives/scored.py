@@ -196,9 +196,3 @@ class ScoredExamples:
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name][rows]
         return part
-
-    def scored_as(self, scores: npt.ArrayLike, twin_scores: npt.ArrayLike) -> ScoredExamples:
-        """The same documents with other scores, such as those of a judge that only counts characters."""
-        values, twins = (np.asarray(x, dtype=np.float64).reshape(len(self), -1) for x in (scores, twin_scores))
-        replicates = tuple(range(values.shape[1]))
-        return ScoredExamples(self.ids, self.groups, self.attributes, values, twins, self.paired, replicates)

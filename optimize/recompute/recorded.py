@@ -66,6 +66,8 @@ def load_run(directory: Path) -> RecordedRun:
     events = tuple(event for event in read_events(directory / "ledger.jsonl") if event.type not in OPERATIONAL)
     if not events or events[0].type != "plan":
         raise LedgerError(f"{directory}: the ledger does not begin with a plan")
+    if (kind := events[0].body.get("kind")) is not None:
+        raise LedgerError(f"{directory} is a {kind} run and no campaign; read it with holdgate report or compare")
     try:
         listed = json_lines((directory / "examples.jsonl").read_text(encoding="utf-8"))
         rows = [{key: value for key, value in row.items() if key != "split"} for row in listed]

@@ -23,13 +23,13 @@ class CampaignShape:
         pairs: mean omissions a group, in [1, 4]; each group has 1 to 4.
         commissions: commissions a group.
         minibatch_groups: reflect groups on which a proposal must beat the baseline to enter the pool.
-        replicates: held-out repetitions in both arms.
+        replicates: held-out repetitions in both arms, an odd number as in a plan.
         effort: the reasoning effort of the student, at which an effect shows or does not.
         traces: share of omissions by trace; scaled to sum to 1.
         severities: share of omissions by severity; scaled to sum to 1.
 
     Raises:
-        InputError: a count is too small, the minibatch does not fit, or a mix is empty.
+        InputError: a count is too small, the replicates are even, the minibatch does not fit, or a mix is empty.
     """
 
     reflect: int = 45
@@ -63,8 +63,11 @@ class CampaignShape:
                 raise InputError(f"{name} must be at least {least}, got {value}")
         if self.minibatch_groups > self.reflect:
             raise InputError(
-                f"minibatch_groups must be at most the reflect groups, got {self.minibatch_groups} of {self.reflect}"
+                f"minibatch_groups must be at most the reflect groups, got {self.minibatch_groups} of {self.reflect}; "
+                "give more reflect groups"
             )
+        if self.replicates % 2 == 0:
+            raise InputError(f"replicates must be odd, as in a plan, got {self.replicates}: flags are by majority")
         if not 1.0 <= self.pairs <= MOST_OMISSIONS:
             raise InputError(f"pairs must be in [1, {MOST_OMISSIONS}], got {self.pairs:g}; it is a mean a group")
         check_effort(self.effort)

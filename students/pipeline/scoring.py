@@ -12,8 +12,8 @@ from lineage.records import FactVerdict
 from splits.corpus import SEVERITIES
 
 GRADES: Final = ("full", "partial", "absent")
-WEIGHTS: Final[Mapping[str, float]] = {"critical": 4, "supporting": 2, "peripheral": 1}
-CREDITS: Final[Mapping[str, float]] = {"full": 1, "partial": 0.5, "absent": 0}
+WEIGHTS: Final[Mapping[str, float]] = {"critical": 4.0, "supporting": 2.0, "peripheral": 1.0}
+CREDITS: Final[Mapping[str, float]] = {"full": 1.0, "partial": 0.5, "absent": 0.0}
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,8 @@ class FactPipeline(PromptedStudent):
             )
         if self.rule is None and self.rule_count is not None:
             raise PlanError("rule_count has no effect without a rule; remove it")
+        if self.rule is not None:
+            FactRule(self.rule, self.rule_count)  # refuses a count that does not go with it
         if self.stages == 2 and (dict(self.weights) != dict(WEIGHTS) or dict(self.credits) != dict(CREDITS)):
             raise PlanError("weights and credits have no effect on two stages; remove them")
         object.__setattr__(self, "prompts", self._prompts())

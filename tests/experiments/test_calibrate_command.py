@@ -94,6 +94,9 @@ def test_a_run_sets_its_rule_on_accept_and_reads_it_on_held_out(holdgate: Holdga
     assert (row["set_on"], row["transfer"][0]["on"]) == ("run accept", "run heldout")
     assert row["clean"]["n"] == len(run.lock.splits["accept"])
     assert row["transfer"][0]["clean"]["n"] == len(run.lock.splits["heldout"])
+    assert {found["stratum"] for found in row["transfer"]} == {None, "telephone", "uk-surgery", "us-clinic"}
+    assert row["simulated"] is True
+    assert "SIMULATED judge" in holdgate("calibrate", finished_run)[1]
     status, out, _ = holdgate("calibrate", finished_run, "--arm", "baseline", "--json")
     assert json.loads(out)["candidate"] == seed_of(run)
 

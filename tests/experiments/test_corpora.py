@@ -20,6 +20,16 @@ from splits.describing import Lengths, describe
 Holdgate = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture
+def little(consults: Corpus, tmp_path: Path) -> Path:
+    """A directory with two groups of the bundled corpus, whose sources are near-duplicates."""
+    source = consults.groups["tel-01"][0].source
+    kept = [replace(ex, source=f"{source} Bye.") for ex in consults.groups["uk-01"]]
+    facts = {group: consults.facts[group] for group in ("tel-01", "uk-01")}
+    save_corpus(Corpus((*consults.groups["tel-01"], *kept), facts), tmp_path / "little")
+    return tmp_path / "little"
+
+
 def test_a_sound_corpus_ends_with_status_zero_and_its_hash(holdgate: Holdgate, consults: Corpus) -> None:
     status, out, _ = holdgate("corpus", "check", "consults")
     assert status == 0
@@ -70,10 +80,27 @@ def test_a_warning_alone_changes_no_status(holdgate: Holdgate, consults: Corpus,
     assert "[b]&amp;[/b]" in out, "what a text holds is no markup"
 
 
-def test_a_similarity_outside_its_range_is_refused_in_one_line(holdgate: Holdgate) -> None:
-    status, _, err = holdgate("corpus", "check", "consults", "--similarity", "40")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--similarity", "40"), "threshold is a Jaccard similarity in (0, 1], got 40.0"),
+        (("--similarity", "0.5", "--no-near-duplicates"), "--similarity has no effect with --no-near-duplicates"),
+    ],
+)
+def test_a_similarity_that_cannot_be_meant_is_refused_in_one_line(
+    options: tuple[str, ...], said: str, holdgate: Holdgate, little: Path
+) -> None:
+    status, _, err = holdgate("corpus", "check", little, *options)
     assert status == 2
-    assert "threshold is a Jaccard similarity in (0, 1], got 40.0" in err
+    assert said in err
+
+
+def test_near_duplicates_are_looked_for_unless_it_is_said_otherwise(holdgate: Holdgate, little: Path) -> None:
+    _, out, _ = holdgate("corpus", "check", little)
+    assert "--unite near-duplicates" in out
+    _, out, _ = holdgate("corpus", "check", little, "--no-near-duplicates")
+    assert "--unite near-duplicates" not in out
+    assert "near-duplicates were not looked for" in out
 
 
 def test_a_description_is_printed_with_tables_and_bars(holdgate: Holdgate) -> None:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.errors import InputError
-from optimize.flag_rule import clean_needed, flag_share, set_flag_rule, transfers
+from optimize.flag_rule import clean_needed, set_flag_rule
+from optimize.flag_share import flag_share
+from optimize.flag_transfer import transfers
 from optimize.score_table import ScoredDocument, ScoreTable
 from optimize.stats import detection_at_fa, flag_rates, linearised_interval, wilson
 
@@ -72,10 +74,23 @@ def test_a_rule_is_read_on_another_set_as_a_whole_and_at_each_site() -> None:
     rule = set_flag_rule(table([float(n) for n in range(20)]))
     assert (rule.threshold, rule.clean.flagged) == (2.0, 2)
     whole, north, south = transfers(rule, table([0.0, 5.0, 1.0, 9.0], [0.0, 1.0, 7.0, 8.0], name="other"))
-    assert (whole.site, north.site, south.site) == ("", "s0", "s1")
+    assert [(found.by, found.part) for found in (whole, north, south)] == [(None, ""), ("site", "s0"), ("site", "s1")]
     assert (whole.clean.flagged, north.clean.flagged, south.clean.flagged) == (2, 2, 0)
     assert whole.flawed["omission"].flagged == 2
     assert north.clean.n + south.clean.n == whole.clean.n == 4
+
+
+def test_sites_and_strata_are_told_apart_and_one_alone_is_the_whole() -> None:
+    documents = tuple(
+        ScoredDocument(f"c{n:02d}", f"g{n:02d}", "north", "clean", float(n), stratum=f"stratum {n % 3}")
+        for n in range(12)
+    )
+    rule = set_flag_rule(table([float(n) for n in range(20)]))
+    found = transfers(rule, ScoreTable("other", documents, "hash"))
+    assert [transfer.by for transfer in found] == [None, "stratum", "stratum", "stratum"]
+    assert sum(transfer.clean.flagged for transfer in found[1:]) == found[0].clean.flagged == 2
+    rows = [transfer.row() for transfer in found]
+    assert [(row["site"], row["stratum"]) for row in rows[:2]] == [(None, None), (None, "stratum 0")]
 
 
 def test_what_a_set_can_say_of_the_cap_depends_on_how_many_it_holds() -> None:
@@ -98,7 +113,7 @@ def test_without_clean_documents_the_rate_is_unknown_and_not_zero() -> None:
 def test_failed_judgements_count_neither_way_and_are_shown() -> None:
     rule = set_flag_rule(table([1.0, 2.0, None, 3.0]), cap=0.4)
     assert (rule.clean.n, rule.clean.unscored) == (3, 1)
-    assert any("1 clean documents of set have no score" in words for words in rule.warnings)
+    assert any("clean documents of set without a score, left out: 1" in words for words in rule.warnings)
 
 
 def test_few_clean_documents_are_warned_of_with_their_steps() -> None:

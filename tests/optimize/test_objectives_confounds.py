@@ -107,7 +107,7 @@ def test_a_judge_that_reads_only_the_beginning_is_found_out_by_the_place_of_its_
     check = position_only(scored, examples, parts=8)
     assert check.place.value == 1.0
     assert check.place.counted == (("won", 12), ("not won", 12))
-    muddled = scored.scored_as(np.where(np.arange(len(scored)) == 1, 0.9, scored.scores[:, 0]), scored.twin_scores)
+    muddled = replace(scored, scores=np.where(np.arange(len(scored))[:, None] == 1, 0.9, scored.scores))
     assert any("flaws that stand early" in words for words in position_only(muddled, examples, parts=8).warnings)
 
 
@@ -139,3 +139,12 @@ def test_a_flawed_document_with_its_twins_text_has_no_place() -> None:
     check = position_only(judged([*examples, same], right=0.5), [*examples, same])
     assert check.n_unplaced == 1
     assert sum(check.counts) == 4
+
+
+def test_without_a_document_every_check_is_undefined_and_says_so() -> None:
+    nothing = ScoredExamples.of_columns(ids=[], groups=[], labels=[], scores=np.empty((0, 1)))
+    assert "AUC undefined (there is no flawed document)" in str(length_only(nothing, []))
+    position = position_only(nothing, [])
+    assert position.counts == (0, 0, 0, 0)
+    assert position.warnings == ()
+    assert "place undefined" in str(position)

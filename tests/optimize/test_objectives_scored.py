@@ -1,9 +1,8 @@
-"""Scored examples as arrays: from columns, evaluations and pairs, and what is refused on the way."""
+"""Scored examples as arrays: from columns and evaluations, and what is refused on the way."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from optimize.objectives import (
     discrimination_measure,
     paired_discrimination,
     scored_evaluation,
-    scored_pairs,
 )
 from splits.corpus import Example
 
@@ -84,35 +82,19 @@ def test_arrays_and_pairs_of_an_evaluation_give_one_paired_discrimination() -> N
     evaluation = judged(SCORES)
     pairs = evaluation.pairs()
     there = paired_discrimination(pairs)
-    for scored in (scored_evaluation(evaluation), scored_pairs(pairs)):
-        here = discrimination_measure(scored)
-        assert here.value == pytest.approx(there.value)
-        assert [count for _, count in here.counted] == [there.wins, there.ties, there.losses]
-        assert (here.n, here.n_groups) == (there.n, there.n_groups)
-        assert here.method == there.method
-        assert here.interval.low == pytest.approx(there.interval.low)
+    here = discrimination_measure(scored_evaluation(evaluation))
+    assert here.value == pytest.approx(there.value)
+    assert [count for _, count in here.counted] == [there.wins, there.ties, there.losses]
+    assert (here.n, here.n_groups) == (there.n, there.n_groups)
+    assert here.method == there.method
+    assert here.interval.low == pytest.approx(there.interval.low)
 
 
-def test_pairs_carry_cohort_twin_and_samples() -> None:
+def test_pairs_carry_cohort_and_samples() -> None:
     pairs = {(pair.example, pair.replicate): pair for pair in judged(SCORES, samples=5).pairs("omission")}
     assert pairs["o1", 0].cohort == "first"
     assert pairs["o2", 0].cohort == "second"
-    assert pairs["o2", 0].twin == "c2"
     assert {pair.samples for pair in pairs.values()} == {5}
-
-
-def test_pairs_that_name_their_twins_bring_each_clean_document_once() -> None:
-    scored = scored_pairs(judged(SCORES).pairs())
-    assert scored.ids == ("o1", "o2", "a2", "c1", "c2")
-    assert scored.clean.sum() == 2
-    assert scored.attributes["kind"].names == ("add", "clean", "omit")
-    assert scored.attributes["cohort"].equal_to("second").tolist() == [False, True, False, False, False]
-
-
-def test_pairs_without_the_names_of_their_twins_bring_no_clean_document() -> None:
-    scored = scored_pairs([replace(pair, twin=None) for pair in judged(SCORES).pairs()])
-    assert scored.clean.sum() == 0
-    assert discrimination_measure(scored).n == 3
 
 
 def test_a_part_keeps_the_twins_scores_and_the_ranks() -> None:
@@ -142,7 +124,7 @@ def test_columns_give_a_twin_its_score_and_an_absent_twin_none() -> None:
 def test_no_example_is_legal_and_empty() -> None:
     scored = ScoredExamples.of_columns(ids=[], groups=[], labels=[], scores=np.empty((0, 1)))
     assert len(scored) == 0
-    assert scored_pairs([]).scores.shape == (0, 1)
+    assert scored.scores.shape == (0, 1)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:
@@ -168,6 +150,3 @@ def test_what_is_judged_twice_or_with_mixed_samples_is_refused() -> None:
     mixed = Evaluation("candidate", EXAMPLES, (*evaluation.judgements, *others))
     with pytest.raises(InputError, match=r"the same number of samples, got \[1, 3\]"):
         scored_evaluation(mixed)
-    pairs = evaluation.pairs()
-    with pytest.raises(InputError, match="pair 'o1' occurs twice in replicate 0"):
-        scored_pairs([*pairs, pairs[0]])

@@ -76,6 +76,8 @@ def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> N
         ("search.iterations", "many", r"search\.iterations: .*integer.*got 'many'"),
         ("gate.rule", "best", r"gate\.rule: .*lower-bound.*got 'best'"),
         ("gate.coverage", 1.5, r"gate\.coverage: .*less than or equal to 1"),
+        ("gate.margin", float("nan"), r"gate\.margin: .*finite number \(got nan\)"),
+        ("guardrails.cost_ratio", float("inf"), r"guardrails\.cost_ratio: .*finite number \(got inf\)"),
         ("student.shape", "half-note", r"student\.shape: there is no design 'half-note'; did you mean 'whole-note'"),
         ("student.samples", 3, r"samples has no effect on shape per-fact"),
         ("student.temperature", 0.5, r"temperature has no effect on shape per-fact; remove it"),

@@ -29,12 +29,13 @@ def test_csv_and_json_lines_give_the_same_table(tmp_path: Path) -> None:
     )
     rows = [
         {"id": "n1", "group": "g", "site": "north", "label": "clean", "score": 9.5},
-        {"id": "n2", "group": "g", "stratum": "north", "label": "omission", "score": 3},
+        {"id": "n2", "group": "g", "site": "north", "label": "omission", "score": 3},
         {"id": "n3", "group": "h", "label": "clean", "score": None},
     ]
     lines = read_scores(written(tmp_path / "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))
     assert table.documents == lines.documents
-    assert table.sites == ("north",)
+    assert table.parts("site") == ("north",)
+    assert table.parts("stratum") == ()
     assert table.constructed, "the group of n1 holds a flawed document made from it"
     assert table.documents[2].score is None
 
@@ -44,7 +45,9 @@ def test_a_deployments_notes_are_clean_without_saying_so_and_each_its_own_group(
     table = read_scores(path, clean=True)
     assert [(document.label, document.group) for document in table.documents] == [("clean", "a"), ("clean", "b")]
     assert not table.constructed
-    with pytest.raises(InputError, match="'label' is missing or empty"):
+    with pytest.raises(
+        InputError, match="'label' is missing or empty; every document has one, but for the clean notes"
+    ):
         read_scores(path)
 
 
@@ -67,7 +70,6 @@ def test_clean_candidates_are_counted_apart(tmp_path: Path) -> None:
         (HEAD, "holds no document"),
         ("id,label\na,clean\n", r"column 'score' is missing"),
         ("id,label,score,place\na,clean,1,x\n", r"column 'place' is unknown"),
-        ("id,label,score,site,stratum\na,clean,1,x,y\n", r"both site and stratum"),
         ("id,label,score,candidate\na,omission,1,true\n", r"true for clean documents only"),
         ("id,label,score,candidate\na,clean,1,perhaps\n", r"candidate must be true or false"),
     ],
@@ -98,7 +100,8 @@ def test_recorded_scores_are_those_of_the_run(finished_run: Path) -> None:
     table = recorded_scores(run, split="heldout", candidate=seed)
     evaluation = recorded_evaluation(run, split="heldout", candidate=seed)
     assert {d.id: d.score for d in table.documents} == {ex.id: evaluation.score(ex.id, 0) for ex in evaluation.examples}
-    assert {d.site for d in table.documents} == {ex.stratum for ex in evaluation.examples}
+    assert {d.stratum for d in table.documents} == {ex.stratum for ex in evaluation.examples}
+    assert {d.site for d in table.documents} == {ex.cohort or "" for ex in evaluation.examples}
     assert table.constructed
 
 

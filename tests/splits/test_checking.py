@@ -270,7 +270,7 @@ anything = st.dictionaries(
 
 
 @given(planted=st.lists(anything, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_check_names_an_error_exactly_where_loading_refuses(
     planted: list[Mapping[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

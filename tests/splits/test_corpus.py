@@ -15,7 +15,7 @@ from splits.corpus import Corpus, Example, Fact, Residual, example_row, fact_row
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_row_order_changes_neither_hash_nor_ranks_nor_groups(data: st.DataObject, corpus: Corpus) -> None:
     examples = data.draw(st.permutations(corpus.examples))
     groups = data.draw(st.permutations(list(corpus.facts)))
@@ -54,7 +54,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
 
 
 @given(corpus=corpora())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_hash_is_that_of_all_rows_in_one_canonical_text(corpus: Corpus) -> None:
     rows = [example_row(corpus.by_id[name]) for name in sorted(corpus.by_id)]
     facts = [fact_row(fact) for group in sorted(corpus.facts) for fact in corpus.facts[group]]

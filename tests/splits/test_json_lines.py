@@ -21,7 +21,7 @@ values = st.recursive(
 
 
 @given(rows=st.lists(st.dictionaries(texts, values, max_size=4), max_size=4), ascii_only=st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_is_read(rows: list[dict[str, object]], ascii_only: bool, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows), encoding="utf-8")

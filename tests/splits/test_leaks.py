@@ -40,7 +40,7 @@ import numpy as np
 import pytest
 
 import optimize.protocol
-from lineage.errors import CallError, HoldgateError, SealError
+from lineage.errors import CallError, CampaignError, HoldgateError, SealError
 from lineage.ledger import Event, Head, Ledger, read_events
 from lineage.records import Candidate, Judgement
 from optimize import Campaign, parse_plan
@@ -280,6 +280,21 @@ def test_an_error_that_quotes_held_out_text_loses_its_words(held: Held, tmp_path
     assert (raised.value.reason, raised.value.transient) == ("refused", False)
     assert not marked("".join(traceback.format_exception(raised.value)))
     assert raised.value.__cause__ is raised.value.__context__ is None
+
+
+@pytest.mark.parametrize("quoting", [True, False])
+def test_an_error_of_a_judges_own_code_is_kept_unless_it_quotes(quoting: bool, held: Held, tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        ledger.perform("plan", {}, dict)
+        seal = Seal(held.corpus, held.lock, ledger, target="instruction", caller="test")
+
+        def fail(part: Corpus) -> None:
+            raise KeyError(part.examples[0].source if quoting else part.examples[0].id)
+
+        kind, said = (CampaignError, "KeyError while .* is withheld") if quoting else (KeyError, "g0")
+        with pytest.raises(kind, match=said) as raised:
+            seal.open_exploratory("a look", fail, reason="a test")
+    assert not marked("".join(traceback.format_exception(raised.value)))
 
 
 # -- public functions --------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def move(data: dict[str, Any]) -> None:
     seed=st.integers(0, 2**40),
     data=st.data(),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_lock_is_the_same_for_the_same_corpus_whatever_the_row_order(
     strata: list[int], stratify: list[str], seed: int, data: st.DataObject, grow: Callable[..., Corpus]
 ) -> None:
@@ -87,7 +87,7 @@ def test_a_lock_is_the_same_for_the_same_corpus_whatever_the_row_order(
 
 
 @given(data=st.data(), seed=st.integers(0, 2**40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_what_is_excluded_never_appears_and_united_groups_stay_together(
     data: st.DataObject, seed: int, grow: Callable[..., Corpus]
 ) -> None:

@@ -44,7 +44,7 @@ def test_a_selection_with_too_few_of_them_says_which_number_of_groups_would_do(g
 
 
 @given(seed=st.integers(0, 2**40), holders=st.sets(st.integers(0, 15), min_size=3, max_size=6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_sizes_that_are_said_to_do_do(seed: int, holders: set[int], grow: Callable[..., Corpus]) -> None:
     corpus = grow([16], lambda index: ("complete",) if index in holders else ("add",))
     sizes = {"reflect": 2, "accept": 4, "heldout": 10}

@@ -82,7 +82,7 @@ def could_be_balanced(features: Features, parts: Parts, united: Sequence[Sequenc
 
 
 @given(shape=shapes(), labelled=st.booleans(), seed=seeds)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_splits_are_disjoint_cover_all_groups_and_are_balanced_over_strata(
     shape: tuple[Features, dict[str, int]], labelled: bool, seed: int
 ) -> None:
@@ -94,7 +94,7 @@ def test_splits_are_disjoint_cover_all_groups_and_are_balanced_over_strata(
 
 
 @given(shape=shapes(most=8, strata=4), seed=seeds, data=st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_united_groups_stay_together_and_strata_are_balanced_where_they_let_them(
     shape: tuple[Features, dict[str, int]], seed: int, data: st.DataObject
 ) -> None:
@@ -111,7 +111,7 @@ def test_united_groups_stay_together_and_strata_are_balanced_where_they_let_them
 
 
 @given(shape=shapes(), seed=seeds, data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_order_of_the_groups_never_changes_a_partition(
     shape: tuple[Features, dict[str, int]], seed: int, data: st.DataObject
 ) -> None:
@@ -123,7 +123,7 @@ def test_the_order_of_the_groups_never_changes_a_partition(
 
 
 @given(shape=shapes(strata=1), seed=seeds)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_rarest_label_of_one_stratum_is_balanced_to_the_group(
     shape: tuple[Features, dict[str, int]], seed: int
 ) -> None:
@@ -205,7 +205,7 @@ def test_sizes_that_do_not_add_up_are_refused(sizes: dict[str, int], message: st
     parts=st.tuples(st.integers(1, 60), st.integers(1, 60), st.integers(1, 60)),
     n_groups=st.integers(3, 400),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_fractions_come_to_whole_numbers_that_add_up_each_rounded_up_or_down(
     parts: tuple[int, int, int], n_groups: int
 ) -> None:
@@ -250,7 +250,7 @@ def test_united_groups_that_are_not_split_do_not_count() -> None:
 
 
 @given(shape=shapes(), count=st.integers(1, 60), seed=seeds)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_spread_takes_of_each_stratum_its_proportional_number(
     shape: tuple[Features, dict[str, int]], count: int, seed: int
 ) -> None:

@@ -36,7 +36,7 @@ def longest(texts: list[str], asked: str) -> int:
 
 
 @given(held=st.lists(words.map(" ".join), min_size=1, max_size=4), asked=words.map(" ".join))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_repetitions_are_those_that_a_plain_search_finds(held: list[str], asked: str) -> None:
     index = RunIndex(((f"g{number}", text) for number, text in enumerate(held)), size=SIZE)
     found = index.repetition(Shingler(SIZE).runs(asked))
@@ -52,7 +52,7 @@ def test_repetitions_are_those_that_a_plain_search_finds(held: list[str], asked:
 
 
 @given(held=words.map(" ".join), asked=words.map(" ".join))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_known_runs_are_those_of_the_texts(held: str, asked: str) -> None:
     known = RunIndex([("g", held)], size=SIZE).known(Shingler(SIZE).runs(asked))
     assert known.tolist() == [run in set(runs(held)) for run in runs(asked)]

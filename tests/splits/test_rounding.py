@@ -40,7 +40,7 @@ def tables(rows: Sequence[int], columns: Sequence[int], fixed: Table, slack: int
 
 
 @given(margins())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_each_cell_is_its_share_rounded_up_or_down_and_all_sums_are_exact(found: tuple[list[int], list[int]]) -> None:
     rows, columns = found
     table = rounded_shares(rows, columns)
@@ -52,7 +52,7 @@ def test_each_cell_is_its_share_rounded_up_or_down_and_all_sums_are_exact(found:
 
 
 @given(found=margins(), data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_fixed_units_stay_and_nothing_is_further_off_than_it_must_be(
     found: tuple[list[int], list[int]], data: st.DataObject
 ) -> None:

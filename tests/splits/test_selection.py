@@ -24,7 +24,7 @@ seeds = st.integers(0, 2**63)
 
 
 @given(strata=st.lists(st.integers(1, 8), min_size=1, max_size=5), ask=st.integers(1, 40), seed=seeds, data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_selection_takes_whole_groups_in_proportion_whatever_the_row_order(
     strata: list[int], ask: int, seed: int, data: st.DataObject, grow: Grow
 ) -> None:

@@ -103,7 +103,7 @@ def rows_of_a_corpus(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @given(rows=rows_of_a_corpus(), kind=st.sampled_from(["csv", "jsonl", "parquet", "frame"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_corpus_comes_back_from_any_form_of_table(rows: list[dict[str, Any]], kind: str, tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_bytes(as_jsonl(rows))
     kept = load_corpus(tmp_path / "corpus.jsonl")

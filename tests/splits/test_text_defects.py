@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from ftfy.badness import BADNESS_RE
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splits import Corpus
@@ -71,9 +73,23 @@ def test_a_text_may_have_several_kinds() -> None:
 
 
 @given(st.text())
+@settings(max_examples=50, deadline=None)
 def test_any_text_can_be_looked_through(text: str) -> None:
     for found in text_defects(text):
         assert 0 <= found.offset < len(text)
+
+
+bits = ["â€™", "é", "Ã©", "Â ", "°", "\N{EN DASH}", "ГўВЂВ™ a", "\N{MULTIPLICATION SIGN}²", "œ", " x", "y ", "B"]
+
+
+@given(st.lists(st.sampled_from(bits)).map("".join))
+@settings(max_examples=50, deadline=None)
+def test_mojibake_is_looked_for_near_such_characters_alone_and_none_is_missed(text: str) -> None:
+    marks = [match.span() for match in BADNESS_RE.finditer(text)]
+    runs = [match.span() for match in re.finditer(r"[^\x00-\x7f]+", text)]
+    wrong = [run for run in runs if any(start < run[1] and run[0] < end for start, end in marks)]
+    found = [(one.count, one.offset) for one in text_defects(text) if one.kind == "mojibake"]
+    assert found == ([(len(wrong), wrong[0][0])] if wrong else [])
 
 
 def test_the_bundled_corpus_has_none(consults: Corpus) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,11 +12,22 @@ from lineage.records import Usage
 from splits.corpus import Example, Fact
 from students import KeyedFactChecker, PerFactChecker, ReasoningBudget, Student, WholeNoteScorer
 from students.answers import Answers
+from students.criterion import CriterionJudge
+from students.reporting import DeployedJudge, EngineeredJudge
 from students.student import Draw
 from students.transport.base import CallRequest, CallResult
 
 PLAIN, SCRATCHPAD = ReasoningBudget(answer_tokens=64), ReasoningBudget(thinking_tokens=50, answer_tokens=64)
-DESIGNS: tuple[Callable[..., Any], ...] = (PerFactChecker, KeyedFactChecker, WholeNoteScorer)
+CRITERION = partial(CriterionJudge, criterion="faithfulness", samples=1)
+DESIGNS: tuple[Callable[..., Any], ...] = (
+    PerFactChecker,
+    KeyedFactChecker,
+    WholeNoteScorer,
+    partial(CRITERION, answer="score"),
+    partial(CRITERION, answer="yes-no"),
+    EngineeredJudge,
+    partial(DeployedJudge, wording="omissions-excluded"),
+)
 STUDENTS = [design(model={"name": "m"}, budget=budget) for design in DESIGNS for budget in (PLAIN, SCRATCHPAD)]
 TEXTS = {"instruction": "Judge it well."}
 FACTS = tuple(Fact(f"g-f{n}", "g", f"fact number {n}", (), "critical", True) for n in range(4))
@@ -66,7 +78,7 @@ def test_every_call_about_one_document_begins_with_the_same_bytes_up_to_its_end(
 
 
 def test_every_call_about_one_group_begins_with_the_instruction_and_the_source() -> None:
-    for student in (student for student in STUDENTS if isinstance(student, WholeNoteScorer)):
+    for student in (student for student in STUDENTS if not isinstance(student, PerFactChecker | KeyedFactChecker)):
         calls = [said(request) for example in GROUP for request in all_calls(student, example, Draw(0))]
         shared = shared_beginning(calls)
         assert "WHAT WAS SAID" in shared

@@ -12,16 +12,13 @@ from lineage.records import Candidate, Judgement, Usage
 from splits import Corpus
 from students import Bench, ReasoningBudget
 from students.designs import DESIGNS
-from students.pipeline import FactPipeline
 from students.rereading import score_again
 from students.transport import CallCache, Calls, Limits, SimulatedTransport, Spend
 from students.transport.base import CallRequest, CallResult
 
-AGAIN = [
-    name
-    for name, design in DESIGNS.items()
-    if name not in ("per-fact", "per-fact-keyed", "whole-note") and design.judge is not FactPipeline
-]
+OWN = ("per-fact", "per-fact-keyed", "whole-note", "fact-list", "two-stage", "three-stage")
+"""Designs whose scores are computed again from their verdicts or by a rule of their own."""
+AGAIN = [name for name in DESIGNS if name not in OWN]
 
 
 class Talkative(SimulatedTransport):

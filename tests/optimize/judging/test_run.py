@@ -11,11 +11,14 @@ import pytest
 
 from lineage import canonical_state, read_events
 from lineage.audit import audit_ledger
-from lineage.errors import BudgetError, PlanError, SealError
+from lineage.errors import BudgetError, LedgerError, PlanError, SealError
 from optimize.judging import JudgingPlan, JudgingRun, parse_judging_plan
 from optimize.judging import run as module
+from optimize.judging.judges import _candidate
 from optimize.judging.recorded import load_judging
+from optimize.recompute import load_run
 from splits import Corpus, Selection, SplitLock, commit_lock, load_lock, plan_lock
+from students.baselines import WORD_OVERLAP
 from tests.conftest import JudgeEndpoint
 
 MakeJudging = Callable[..., JudgingPlan]
@@ -105,9 +108,13 @@ def test_a_students_own_text_is_what_it_judges_with(judging: MakeJudging, consul
     assert texts[1] != texts[0]
 
 
-def test_a_text_for_a_student_without_one_is_refused(judging: MakeJudging, consults: Corpus, tmp_path: Path) -> None:
+def test_a_text_for_a_student_without_a_block_is_refused() -> None:
+    with pytest.raises(PlanError, match="instruction is one text, and word-overlap has none; remove it"):
+        _candidate(WORD_OVERLAP, "Judge.")
+
+
+def test_a_run_cannot_be_pickled_and_shows_no_text(judging: MakeJudging, consults: Corpus, tmp_path: Path) -> None:
     run = JudgingRun(judging(), consults, tmp_path / "run", texts={})
-    assert run.judges[-1].candidate.texts == {}
     with pytest.raises(SealError, match="cannot be pickled"):
         run.__reduce__()
     assert repr(run) == f"JudgingRun('judges', {str(tmp_path / 'run')!r})"
@@ -278,3 +285,8 @@ def test_all_judges_of_one_endpoint_share_what_is_under_way(
     result = JudgingRun(plan, consults, tmp_path / "run", texts={}).run()
     assert [judge["scored"] for judge in result.table["judges"][:3]] == [24] * 3
     assert result.paid == 24 * 3, "calls that two judges share are made once, whichever way they go"
+
+
+def test_a_judging_run_is_not_read_as_a_campaign(finished_judging: Path) -> None:
+    with pytest.raises(LedgerError, match="is a judging run and no campaign; read it with holdgate report or compare"):
+        load_run(finished_judging)

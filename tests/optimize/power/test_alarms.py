@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage.errors import InputError
@@ -13,6 +13,7 @@ from optimize.stats import detection_at_fa, wilson
 
 
 @given(n=st.integers(1, 300), cap=st.floats(0.0, 1.0))
+@settings(max_examples=40, deadline=None)
 def test_the_cap_allows_the_most_that_keeps_the_rate_within_it(n: int, cap: float) -> None:
     steps = alarm_steps(n, cap=cap)
     assert steps.allowed / n <= cap
@@ -21,6 +22,7 @@ def test_the_cap_allows_the_most_that_keeps_the_rate_within_it(n: int, cap: floa
 
 
 @given(n=st.integers(1, 60))
+@settings(max_examples=40, deadline=None)
 def test_the_sweep_never_passes_more_than_the_steps_allow(n: int) -> None:
     swept = detection_at_fa([-1.0], [float(score) for score in range(n)], cap=0.10)
     assert swept.false_alarms <= alarm_steps(n, cap=0.10).allowed
@@ -52,6 +54,7 @@ def test_a_cap_outside_its_range_is_refused() -> None:
 
 
 @given(error=st.floats(0.01, 0.2), groups=st.integers(3, 200), alpha=st.sampled_from([0.05, 0.01]))
+@settings(max_examples=40, deadline=None)
 def test_the_margin_that_is_shown_with_some_power_is_shown_with_that_power(
     error: float, groups: int, alpha: float
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage.errors import CampaignError, InputError
@@ -23,6 +23,7 @@ units = st.floats(0.0, 1.0)
 
 
 @given(share=shares, swaps=units, at=st.floats(-1.0, 1.0))
+@settings(max_examples=40, deadline=None)
 def test_the_differences_have_the_effect_as_their_mean_and_the_stated_variance(
     share: float, swaps: float, at: float
 ) -> None:
@@ -36,6 +37,7 @@ def test_the_differences_have_the_effect_as_their_mean_and_the_stated_variance(
 
 
 @given(share=shares, swaps=units)
+@settings(max_examples=40, deadline=None)
 def test_without_an_effect_the_stated_share_differs(share: float, swaps: float) -> None:
     discordance = Discordance(share, swaps)
     losses, level = discordance.thresholds(0.0)[1:3]
@@ -43,6 +45,7 @@ def test_without_an_effect_the_stated_share_differs(share: float, swaps: float) 
 
 
 @given(noise=units, replicates=st.integers(1, 9))
+@settings(max_examples=40, deadline=None)
 def test_replicates_reduce_the_noise_and_nothing_else(noise: float, replicates: int) -> None:
     factor = Discordance(0.3, 0.1, noise=noise).replicated(replicates)
     assert factor == pytest.approx((1 - noise) + noise / replicates)
@@ -89,6 +92,7 @@ def test_the_default_swaps_and_correlation_give_the_widths_of_the_published_inte
 
 
 @given(data=st.lists(st.tuples(st.sampled_from(list(DIFFERENCES)), st.integers(0, 8)), min_size=2, max_size=60))
+@settings(max_examples=40, deadline=None)
 def test_a_measured_discordance_is_within_its_ranges_and_counts_what_differs(data: list[tuple[float, int]]) -> None:
     values = np.array([value for value, _ in data])
     comparison = (values, tuple(f"g{group}" for _, group in data))

@@ -20,7 +20,7 @@ discordances = st.builds(
 SLACK = 1e-6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(name=rules, discordance=discordances, groups=st.integers(20, 300), low=st.floats(0, 0.2), more=st.floats(0, 0.2))
 def test_power_rises_with_the_effect(name: str, discordance: Discordance, groups: int, low: float, more: float) -> None:
     rule, sizes = PlannedRule(name), [3] * groups
@@ -28,7 +28,7 @@ def test_power_rises_with_the_effect(name: str, discordance: Discordance, groups
     assert 0.0 <= powers[0] <= powers[1] + SLACK <= 1.0 + 2 * SLACK
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     name=rules,
     discordance=discordances,
@@ -44,7 +44,7 @@ def test_power_rises_with_the_groups(
     assert powers[0] <= powers[1] + SLACK
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     discordance=discordances,
     groups=st.integers(20, 300),
@@ -62,7 +62,7 @@ def test_power_rises_with_the_error_rate_that_is_spent(
     assert powers[0] <= powers[1] + SLACK
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(discordance=discordances, effect=st.floats(0.01, 0.2), margin=st.floats(0.001, 0.1))
 def test_a_margin_costs_power(discordance: Discordance, effect: float, margin: float) -> None:
     powers = [closed_power(PlannedRule("lower-bound", margin=m), discordance, [3] * 50, effect) for m in (0.0, margin)]
@@ -75,6 +75,7 @@ def test_without_an_effect_the_interval_passes_at_half_of_alpha(alpha: float) ->
     assert closed_power(rule, Discordance(0.4, 0.2), [3] * 47, 0.0) == pytest.approx(alpha / 2, rel=1e-6)
 
 
+@settings(max_examples=30, deadline=None)
 @given(discordance=discordances, size=st.integers(1, 6), groups=st.integers(2, 200))
 def test_the_standard_error_is_that_of_clusters_of_one_size(discordance: Discordance, size: int, groups: int) -> None:
     inflated = 1.0 + (size - 1) * discordance.correlation

@@ -59,15 +59,16 @@ def test_every_comparison_is_read_as_the_gates_rule_reads_it(name: str, groups: 
     sizes = [3, 2] * (groups // 2) + [1] * (groups % 2)
     power = simulated(name, sizes, simulations=100)
     rng = np.random.default_rng(2)
+    count = 40 if groups > 12 and name == "permutation" else 100  # where the gate samples patterns, which takes a while
     for effect in (0.0, 0.15):
-        sums, passes = power.sums(effect), power.passes(effect)
+        sums, passes = power.sums(effect)[:count], power.passes(effect)[:count]
         agree = 0
         for row, passed in zip(sums, passes, strict=True):
             one = with_signs if name == "permutation" else compared
             finding = RULES[name].read(one(row, sizes, rng), 0.05)
             agree += finding.holds == passed
         # Beyond 12 groups both sample sign patterns, and may differ where p is at the edge.
-        assert agree >= (100 if groups <= 12 or name != "permutation" else 96)
+        assert agree >= (count if count == 100 else count - 2)
 
 
 def test_a_margin_is_read_with_the_interval_also_below_twenty_groups() -> None:
@@ -94,18 +95,20 @@ def test_group_sums_have_the_mean_variance_and_correlation_that_were_stated() ->
 @pytest.mark.parametrize(
     ("name", "groups", "discordance", "simulations"),
     [
-        ("lower-bound", 47, Discordance(0.16, 0.03), 700),
-        ("lower-bound", 47, Discordance(0.58, 0.34), 700),
-        ("lower-bound", 10, Discordance(0.16, 0.03), 300),
-        ("lower-bound", 10, Discordance(0.58, 0.34), 300),
-        ("permutation", 30, Discordance(0.58, 0.34), 200),
+        ("lower-bound", 30, Discordance(0.58, 0.34), 150),
+        ("lower-bound", 8, Discordance(0.58, 0.34), 120),
+        pytest.param("lower-bound", 47, Discordance(0.16, 0.03), 700, marks=pytest.mark.integration),
+        pytest.param("lower-bound", 47, Discordance(0.58, 0.34), 700, marks=pytest.mark.integration),
+        pytest.param("lower-bound", 10, Discordance(0.16, 0.03), 300, marks=pytest.mark.integration),
+        pytest.param("lower-bound", 10, Discordance(0.58, 0.34), 300, marks=pytest.mark.integration),
+        pytest.param("permutation", 30, Discordance(0.58, 0.34), 200, marks=pytest.mark.integration),
     ],
 )
 def test_the_stated_power_is_what_the_gates_rule_does_on_simulated_pairs(
     name: str, groups: int, discordance: Discordance, simulations: int
 ) -> None:
     sizes = [3] * (groups - groups // 5) + [2] * (groups // 5)
-    stated = detected(PlannedRule(name), discordance, sizes, rng=np.random.default_rng(1))
+    stated = detected(PlannedRule(name), discordance, sizes, simulations=2000, rng=np.random.default_rng(1))
     fresh = simulated(name, sizes, simulations=simulations, seed=77, discordance=discordance)
     rng = np.random.default_rng(3)
     one_by_one = with_signs if name == "permutation" else compared
@@ -117,7 +120,7 @@ def test_the_stated_power_is_what_the_gates_rule_does_on_simulated_pairs(
         assert np.mean(holds) == pytest.approx(target, abs=allowed)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     name=st.sampled_from(["lower-bound", "permutation", "point"]),
     groups=st.integers(6, 30),

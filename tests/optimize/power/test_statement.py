@@ -59,7 +59,7 @@ def test_a_plan_that_sees_its_hope_is_not_warned() -> None:
 
 
 def test_few_groups_are_said_to_be_read_by_the_sign_flip_test() -> None:
-    few = SplitSizes((3,) * 10, (2,) * 10, (1,) * 10, CleanCounts(10, 0))
+    few = SplitSizes((3,) * 7, (2,) * 7, (1,) * 7, CleanCounts(7, 0))
     power = stated(heldout=few, discordance=PER_FACT_LIKE)
     assert power.own[0].reading == "sign-flip"
     assert any("reads the sign-flip test" in words for words in power.warnings)
@@ -111,7 +111,7 @@ def test_the_json_form_holds_no_nan() -> None:
 
 
 def test_a_split_without_an_omission_pair_can_see_nothing() -> None:
-    with pytest.raises(InputError, match="no omission with a twin.*commit a split of a corpus that has some"):
+    with pytest.raises(InputError, match=r"no omission with a twin.*commit a split of a corpus that has some"):
         stated(heldout=SplitSizes((), (2,) * 40, (1,) * 47, CleanCounts(47, 0)))
 
 

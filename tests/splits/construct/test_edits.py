@@ -189,7 +189,7 @@ REFUSALS = re.compile(r"cannot be cut cleanly|would touch|overlap|without text")
 
 
 @given(markup=notes(), data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_whatever_is_deleted_is_text_of_one_fact_and_its_separators(markup: str, data: st.DataObject) -> None:
     note, sites = parse_note(markup)
     assume(sites)
@@ -219,7 +219,7 @@ def test_whatever_is_deleted_is_text_of_one_fact_and_its_separators(markup: str,
 
 
 @given(markup=notes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_every_example_built_from_a_random_note_satisfies_its_pair(
     markup: str, consult: Callable[..., ConsultationSource]
 ) -> None:

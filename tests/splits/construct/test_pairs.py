@@ -131,7 +131,7 @@ def test_a_residual_site_with_a_wrong_offset_heading_or_strength_is_found(
 
 
 @given(trace=st.sampled_from(["partial-weak", "partial-strong"]), offset=st.integers(-5, 400))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_no_other_offset_is_taken_for_a_residual_site(trace: str, offset: int, consult: Consult) -> None:
     source = consult()
     example = by_trace(source)[trace]
@@ -157,7 +157,7 @@ def test_an_omission_that_claims_another_fact_is_found(consult: Consult) -> None
 
 
 @given(start=st.integers(0), length=st.integers(1, 40))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_no_other_deletion_passes_for_the_omission_of_a_fact(start: int, length: int, consult: Consult) -> None:
     source = consult()
     omitted = by_trace(source)["complete"]
@@ -203,14 +203,14 @@ def test_a_commission_that_is_not_one_block_is_refused(new: str, consult: Consul
     block=st.lists(st.from_regex(r"[A-Z]{1,4}", fullmatch=True), min_size=1, max_size=4),
     data=st.data(),
 )
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_any_short_insertion_is_one_block(words: list[str], block: list[str], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(words)))
     assert is_one_block(" ".join(words), " ".join([*words[:at], *block, *words[at:]]))
 
 
 @given(text=st.text(max_size=30), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_whatever_is_left_after_deleting_characters_is_a_subsequence(text: str, data: st.DataObject) -> None:
     kept = data.draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
     short = "".join(letter for letter, keep in zip(text, kept, strict=True) if keep)

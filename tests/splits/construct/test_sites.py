@@ -23,7 +23,7 @@ sites = st.tuples(
 
 
 @given(parts=st.lists(st.tuples(plain, sites), max_size=6), rest=plain)
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_marks_leave_the_note_and_give_its_sites(parts: list[tuple[str, tuple[str, str, str]]], rest: str) -> None:
     markup = "".join(f"{before}[[{fact} {strength}: {text}]]" for before, (fact, strength, text) in parts) + rest
     note, found = parse_note(markup)
