@@ -40,7 +40,7 @@ class StudentPlan(Section):
     shape: Shape
     model: ModelPlan
     budget: BudgetPlan = BudgetPlan()
-    samples: int = Field(1, ge=1, le=10, description="Answers a judgement (whole-note, g-eval).")
+    samples: int = Field(1, ge=1, le=10, description="Answers a judgement (whole-note, g-eval, program).")
     aggregator: Aggregator = Field("soft", description="How a per-fact student's verdicts become a score.")
     max_facts: int | None = Field(None, ge=1, description="Most facts checked a document, core facts first.")
     block: str | None = Field(None, description="Prompt whose instruction evolves, where a design has several.")
@@ -57,6 +57,14 @@ class StudentPlan(Section):
     credits: dict[str, float] = Field(
         default_factory=lambda: dict(CREDITS), description="Credit of each grade (three-stage)."
     )
+    program: str | None = Field(None, description="Where a dspy program is made: package.module:function (program).")
+    program_state: str | None = Field(None, description="File that dspy's save wrote of it, from the working directory.")
+    inputs: dict[str, str] = Field(
+        default_factory=lambda: {"source": "source", "document": "document"},
+        description="Which of source, document and facts each argument of the program is.",
+    )
+    output: str = Field("score", description="Field of the program's prediction with the score, of 10.")
+    flag_below: float | None = Field(None, description="Scores of the program below this are flagged; null: no rule.")
     temperature: float | None = Field(0.0, ge=0, description="Sampling temperature (not per-fact); null sends none.")
     prompt_cache: PromptCache = Field(
         "unset", description="Prompt cache of llama.cpp's server; exact makes repeats equal."
@@ -99,6 +107,8 @@ class StudentPlan(Section):
         idle = self.model_fields_set & (some_only - set(design.options))
         if idle:
             raise ValueError(f"{', '.join(sorted(idle))} has no effect on shape {self.shape}; remove it")
+        if self.shape == "program" and self.program is None:
+            raise ValueError("shape program needs program: package.module:function")
         model = self.model.original
         if not design.simulated and model.simulated is not None:
             named = ", ".join(name for name, each in DESIGNS.items() if each.simulated)
@@ -118,7 +128,8 @@ class StudentPlan(Section):
     def needs_facts(self) -> bool:
         """Whether it is given the facts of the corpus, so that every group must have some."""
         design = self.design
-        return design.facts or ("facts_from" in design.options and self.facts_from == "corpus")
+        given = "facts" in self.inputs.values()
+        return design.facts or given or ("facts_from" in design.options and self.facts_from == "corpus")
 
     @property
     def clauses(self) -> str:

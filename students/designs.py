@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from students.budget import ReasoningBudget
@@ -93,6 +94,15 @@ _PIPELINE: Final = {
     **_LISTING,
     **_same("facts_from", "second_look", "sections", "rule", "rule_count", "max_facts"),
 }
+
+
+def _program(*, program: str, state: str | None = None, **settings: Any) -> Student:
+    """A dspy program by its place; dspy is imported where one is asked for."""
+    from students.programs import ProgramStudent, load_program
+
+    made = load_program(program, state=None if state is None else Path(state))
+    return ProgramStudent(program=made, title="program", **settings)
+
 
 DESIGNS: Final[Mapping[str, Design]] = {
     design.name: design
@@ -187,6 +197,14 @@ DESIGNS: Final[Mapping[str, Design]] = {
             answer_tokens=512,
             block="check",
             defaults={"max_facts": 25, "rule": "critical-absent"},
+        ),
+        Design(
+            "program",
+            _program,
+            10.0,
+            {**_same("program", "temperature", "samples", "inputs", "output", "flag_below"), "program_state": "state"},
+            answer_tokens=512,
+            simulated=False,
         ),
     )
 }

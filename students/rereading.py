@@ -42,7 +42,8 @@ def score_again(judgement: Judgement, settings: Mapping[str, Any]) -> float | No
     )
     answers = [CallResult(text, finish, Usage()) for text, finish in zip(judgement.raw, judgement.finish, strict=True)]
     nothing = Example(judgement.example, "", "", "", "", "clean", "clean")
-    return reread(student, nothing, (), answers).score
+    facts = (Fact("", "", "", (), "supporting", True),) if "facts" in settings.get("inputs", {}).values() else ()
+    return reread(student, nothing, facts, answers).score
 
 
 def reread(student: Student, example: Example, facts: Sequence[Fact], answers: Answers) -> Reading:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from lineage._version import __version__
 from lineage.audit import Finding
-from lineage.errors import HoldgateError
-from lineage.records import VOLATILE, stable
+from lineage.errors import HoldgateError, PlanError
+from lineage.records import VOLATILE, Judgement, stable
 from optimize.judging.recorded import RecordedJudging, load_judging
 from optimize.judging.table import table_row
 from optimize.recompute.comparing import REMEDY, compared
@@ -36,20 +37,31 @@ def _scores(run: RecordedJudging) -> Iterator[Finding]:
     untold: list[str] = []
     for event in run.all("evaluation"):
         judged = run.judged(event.body["purpose"])
-        if judged.judge["asked"].get("shape") not in DESIGNS:
+        asked = judged.judge["asked"]
+        scored = [judgement for judgement in judged.evaluation.judgements if judgement.score is not None]
+        if scored and not _can_be_scored(scored[0], asked):
             untold.append(judged.judge["name"])
             continue
-        for judgement in judged.evaluation.judgements:
-            if judgement.score is None:
-                continue
-            value = recomputed_score(judgement, judged.judge["asked"])
-            if value is None or abs(value - judgement.score) > ROUNDED:
+        for judgement in scored:
+            value = recomputed_score(judgement, asked)
+            if value is None or abs(value - (judgement.score or 0.0)) > ROUNDED:
                 place = f"judgements/{event.body['segment']['name']}.jsonl"
                 words = f"score of {judgement.example}: recorded {judgement.score!r}, computed {value!r}"
                 yield Finding("error", place, words, REMEDY)
     if untold:
         words = f"scores of {', '.join(untold)} need more than the run holds and were not computed again"
         yield Finding("info", "ledger.jsonl", words, "nothing to do")
+
+
+def _can_be_scored(judgement: Judgement, asked: Mapping[str, Any]) -> bool:
+    """Whether a judge's scores can be computed again: not those of a baseline, or of a program that is not here."""
+    if asked.get("shape") not in DESIGNS:
+        return False
+    try:
+        recomputed_score(judgement, asked)
+    except PlanError:
+        return False
+    return True
 
 
 def _table(run: RecordedJudging) -> Iterator[Finding]:

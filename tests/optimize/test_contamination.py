@@ -27,7 +27,7 @@ from splits.shingles import words_of
 
 MakePlan = Callable[..., Path]
 Row = dict[str, Any]
-SEARCH = {"iterations": 3, "minibatch_groups": 2, "seed": 1}
+SEARCH = {"iterations": 3, "minibatch_groups": 1, "seed": 1}
 
 
 def run(plan: Path, out: Path, *, baseline: str = "") -> Path:
@@ -62,13 +62,13 @@ def writing(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
     monkeypatch.setattr(OperatorReflector, "reflect", reflect)
 
 
-@pytest.mark.parametrize(("shape", "iterations"), [("per-fact", 10), ("whole-note", 4)])
+@pytest.mark.parametrize(("shape", "iterations"), [("per-fact", 3), ("whole-note", 2)])
 def test_a_clean_campaign_records_that_nothing_was_found_and_nothing_else(
     make_plan: MakePlan, tmp_path: Path, shape: str, iterations: int
 ) -> None:
     student = {"shape": shape, "model": {"simulated": {"noise": 2.0}}}
     baseline = "stated-in-note" if shape == "per-fact" else "complete-and-faithful"
-    search = {"iterations": iterations, "minibatch_groups": 2, "seed": 3}
+    search = {"iterations": iterations, "minibatch_groups": 1, "seed": 8}
     out = run(make_plan(student=student, baseline=baseline, search=search), tmp_path / "runs" / "one")
     (body,) = bodies(out, EVENT)
     assert body == {"of": "splits", "lock_hash": body["lock_hash"], "checks": CHECKS, "findings": []}
@@ -206,10 +206,9 @@ def test_a_contaminated_campaign_that_was_interrupted_ends_with_the_same_finding
     whole = run(plan, tmp_path / "elsewhere" / "run", baseline=stated)
     content = plan.read_text(encoding="utf-8")
     out = tmp_path / "runs" / "one"
-    for calls in (90, 200):
-        plan.write_text(yaml.safe_dump(yaml.safe_load(content) | {"limits": {"calls": calls}}), encoding="utf-8")
-        with pytest.raises(BudgetError, match=r"limits\.calls"):
-            run(plan, out, baseline=stated)
+    plan.write_text(yaml.safe_dump(yaml.safe_load(content) | {"limits": {"calls": 200}}), encoding="utf-8")
+    with pytest.raises(BudgetError, match=r"limits\.calls"):
+        run(plan, out, baseline=stated)
     plan.write_text(content, encoding="utf-8")
     run(plan, out, baseline=stated)
     assert findings(out, "candidate") == findings(whole, "candidate") != []

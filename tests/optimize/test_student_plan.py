@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from lineage.errors import PlanError
 from optimize.models import student_of
 from optimize.student_plan import StudentPlan
 from students.designs import DESIGNS
@@ -18,7 +20,7 @@ def planned(shape: str, **settings: Any) -> StudentPlan:
     return StudentPlan.model_validate({"shape": shape, "model": MODEL, **settings})
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", sorted(set(DESIGNS) - {"program"}))
 def test_every_design_can_be_planned_by_its_name_alone(name: str) -> None:
     plan = planned(name)
     student = student_of(plan, {"name": "m"})
@@ -60,3 +62,25 @@ def test_what_no_design_takes_is_refused(shape: str, settings: dict[str, Any], s
 
 def test_the_schema_lists_the_designs() -> None:
     assert StudentPlan.model_json_schema()["properties"]["shape"]["enum"] == list(DESIGNS)
+
+
+def test_a_dspy_program_is_a_student_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "import dspy\n\n\ndef judge():\n    return dspy.Predict('transcript, note -> score: float')\n"
+    (tmp_path / "planned_judges.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    inputs = {"transcript": "source", "note": "document"}
+    plan = planned("program", program="planned_judges:judge", inputs=inputs, flag_below=5.0)
+    student = student_of(plan, {"name": "m"})
+    assert (student.name, student.scale, student.budget.answer_tokens) == ("program", 10.0, 512)
+    assert str(student.flag_rule) == "score < 5"
+    assert not plan.needs_facts
+    assert planned("program", program="planned_judges:judge", inputs={"note": "facts"}).needs_facts
+
+
+def test_a_program_without_its_place_and_a_place_without_a_program_are_refused() -> None:
+    with pytest.raises(ValidationError, match="shape program needs program"):
+        planned("program")
+    with pytest.raises(ValidationError, match="program has no effect on shape per-fact"):
+        planned("per-fact", program="a.b:c")
+    with pytest.raises(PlanError, match="No module named"):
+        student_of(planned("program", program="no.such:judge"), {"name": "m"})

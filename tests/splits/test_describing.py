@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splits import Corpus
@@ -76,6 +76,7 @@ def test_facts_are_counted_a_group(consults: Corpus) -> None:
 
 
 @given(st.lists(st.integers(0, 3000), max_size=40), st.lists(st.integers(0, 3000), max_size=40))
+@settings(max_examples=40, deadline=None)
 def test_every_text_lies_in_one_bin_of_its_length(first: list[int], second: list[int]) -> None:
     found = _binned({"a": first, "b": second})
     if not first + second:

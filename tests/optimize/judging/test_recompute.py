@@ -141,3 +141,14 @@ def test_every_design_that_the_simulated_judge_answers_is_computed_again(
     result = JudgingRun(plan, consults, tmp_path / "run", texts={}).run()
     assert {judge["scored"] for judge in result.table["judges"]} == {2}, "all of them are read"
     assert errors(tmp_path / "run") == []
+
+
+def test_scores_of_a_program_that_is_not_here_are_named_and_are_no_error(run: Path) -> None:
+    def change(rows: Rows) -> None:
+        for judge in rows[0]["body"]["judges"]:
+            if judge["name"] == "whole":
+                judge["asked"] |= {"shape": "program", "program": "nowhere_to_be_found:make"}
+
+    rewrite(run, change)
+    assert errors(run) == []
+    assert any(found.words.startswith("scores of whole, word-overlap") for found in audit_numbers(run))

@@ -12,7 +12,7 @@ from optimize.power.alarms import flag_error, shown_margin
 from optimize.stats import detection_at_fa, wilson
 
 
-@given(n=st.integers(1, 300), cap=st.floats(0.0, 1.0))
+@given(n=st.integers(1, 120), cap=st.floats(0.0, 1.0))
 @settings(max_examples=40, deadline=None)
 def test_the_cap_allows_the_most_that_keeps_the_rate_within_it(n: int, cap: float) -> None:
     steps = alarm_steps(n, cap=cap)

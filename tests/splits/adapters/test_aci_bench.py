@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage.errors import CorpusError
@@ -77,6 +77,7 @@ def test_a_dialogue_may_begin_without_a_speaker() -> None:
         st.tuples(st.sampled_from(["doctor", "patient", "patient_guest"]), st.text("ab ,.\n[]", min_size=1)), min_size=1
     )
 )
+@settings(max_examples=40, deadline=None)
 def test_no_word_of_a_dialogue_is_lost(turns: list[tuple[str, str]]) -> None:
     text = "\n".join(f"[{speaker}] {words}" for speaker, words in turns)
     found = dialogue(text)
