@@ -36,7 +36,7 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
     same, confirmed = winner == baseline, "heldout" in verdict
     accept = [measured.get(("accept", candidate)) for candidate in (baseline, winner)]
     gain = verdict["accept"]["gain"]
-    table.add_row("accept (optimistic)", *(_value(row) for row in accept), f"{gain:+.3f}" if gain is not None else "")
+    table.add_row("accept (optimistic)", *(_value(row) for row in accept), f"{gain:+z.3f}" if gain is not None else "")
     first = measured.get(("baseline", baseline))
     if not confirmed:
         table.add_row("held-out", _value(first), "not opened", "")
@@ -129,5 +129,5 @@ def _value(measures: Mapping[str, Any] | None) -> str:
 def _difference(row: Mapping[str, Any]) -> str:
     if row["difference"] is None:
         return "undefined"
-    spread = f" [{row['low']:+.3f}, {row['high']:+.3f}]" if row["low"] is not None else " (no interval)"
-    return f"{row['difference']:+.3f}{spread}"
+    spread = f" [{row['low']:+z.3f}, {row['high']:+z.3f}]" if row["low"] is not None else " (no interval)"
+    return f"{row['difference']:+z.3f}{spread}"

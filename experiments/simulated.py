@@ -148,7 +148,7 @@ def _power(request: SimulationRequest, run: Simulation) -> SimulatedAnswer:
         ("effect", "held-out groups", "rule", "emits the better", "Wilson 95%", "emits falsely"),
         tuple(
             (
-                f"{100 * cell.gain:+.1f} points",
+                f"{100 * cell.gain:+z.1f} points",
                 str(cell.heldout),
                 cell.rule,
                 f"{cell.emitted.value:.1%}",
@@ -212,7 +212,7 @@ def _campaigns(request: SimulationRequest, run: Simulation) -> str:
     shape, effect = request.shape, request.effect
     sizes = f"{shape.reflect}/{shape.accept}" + ("" if request.what in ("power", "optimism") else f"/{shape.heldout}")
     pool = "" if request.what == "optimism" else f", {shape.candidates} candidates"
-    true = "" if request.what == "power" else f", true effect {100 * effect.at(shape.effort).gain:+.1f} points"
+    true = "" if request.what == "power" else f", true effect {100 * effect.at(shape.effort).gain:+z.1f} points"
     return f"{run.campaigns:,} campaigns of {sizes} groups{pool}{true}, judge {request.judge}"
 
 

@@ -27,8 +27,8 @@ def read_accept(rule: ConfirmOnAcceptPlan, *, winner: Standing, baseline: Standi
     reached = [gains[measure] >= rule.points - _ROUNDING for measure in rule.measures]
     holds = all(reached) if rule.need == "all" else any(reached)
     seen = ", ".join(
-        f"{measure} {gains[measure]:+.1f}" if gains[measure] == gains[measure] else f"{measure} undefined"
+        f"{measure} {gains[measure]:+z.1f}" if gains[measure] == gains[measure] else f"{measure} undefined"
         for measure in rule.measures
     )
     which = "" if len(rule.measures) == 1 else f" on {'each' if rule.need == 'all' else 'any'} of them"
-    return Finding(NAME, holds, f"gain on accept in points: {seen}; it must reach {rule.points:+.1f}{which}")
+    return Finding(NAME, holds, f"gain on accept in points: {seen}; it must reach {rule.points:+z.1f}{which}")

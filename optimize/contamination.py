@@ -59,6 +59,10 @@ class ContaminationRecord:
     def candidate(self, candidate: Candidate, *, parents: Collection[str] = ()) -> tuple[Overlap, ...]:
         """Record what the texts of a candidate have of accept or held-out examples.
 
+        Args:
+            candidate: the candidate.
+            parents: texts of the instructions that it was made from.
+
         Returns:
             What it has more than its parents: a baseline that states a fact does not bar the whole search.
         """

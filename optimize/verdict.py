@@ -13,7 +13,7 @@ from optimize.gate import CleanCounts, Finding, GateReading, Subgroups
 from optimize.gate.subgroups import NOT_TESTED
 from optimize.measured import comparison_row
 from optimize.noise import NoiseFloor
-from optimize.verdict_words import AcceptReading, accept_words, heldout_words
+from optimize.verdict_words import AcceptReading, accept_words, heldout_words, in_points
 from splits.lock import SplitLock
 from splits.register import Comparison as Place
 
@@ -143,7 +143,7 @@ def not_confirmed_row(
         "reason": reason,
         "words": [
             f"Nothing was confirmed: among {accept.candidates} candidates the winner gained "
-            f"{100 * accept.gain:+.1f} points on accept, short of what the plan asks for.",
+            f"{in_points(accept.gain)} points on accept, short of what the plan asks for.",
             accept_words(accept),
             "The held-out split was not opened to confirm anything, and no comparison was spent: whether the winner "
             "is better is not known.",

@@ -174,7 +174,7 @@ def _interval(interval: Interval) -> str:
 
 def in_points(share: float) -> str:
     """A difference of shares in points, signed; what rounds to 0 is +0.0, and NaN is undefined."""
-    return f"{round(100 * share, 1) + 0.0:+.1f}" if share == share else "undefined"
+    return f"{100 * share:+z.1f}" if share == share else "undefined"
 
 
 def count_of(n: int, noun: str) -> str:

@@ -10,9 +10,9 @@ from splits.corpus import Corpus, Example
 from splits.exclusions import Exclusion
 from splits.fingerprints import fingerprints
 from splits.lock import SplitLock
-from splits.needs import OBJECTIVE, check_needs, checked_needs
-from splits.partition import SPLITS, Sizes, count_by_field, partition_groups
-from splits.profiles import checked_stratify, features_of
+from splits.needs import NEEDS, OBJECTIVE, check_needs
+from splits.partition import SPLITS, Sizes, count_by_field, partition_groups, some_of
+from splits.profiles import STRATIFY, features_of
 from splits.selection import Selection, remaining
 from splits.unions import Union
 
@@ -48,7 +48,7 @@ def plan_lock(
         SplitError: an argument breaks a rule, united groups do not fit, or a split would lack what the objective needs.
     """
     selection, union, exclusions = selection or Selection(seed=seed), union or Union(), dict(exclusions or {})
-    stratify, needs = checked_stratify(stratify), checked_needs(needs)
+    stratify, needs = some_of(stratify, STRATIFY, what="stratify"), some_of(needs, NEEDS, what="needs")
     united = union.blocks(corpus)
     left = remaining(corpus, exclusions, united)
     selected = selection.apply(left)

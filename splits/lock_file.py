@@ -14,9 +14,9 @@ from splits.corpus import Corpus
 from splits.exclusions import Exclusion
 from splits.fingerprints import Fingerprint
 from splits.lock import FORMAT, SplitLock
-from splits.needs import checked_needs
-from splits.partition import SPLITS
-from splits.profiles import checked_stratify
+from splits.needs import NEEDS
+from splits.partition import SPLITS, some_of
+from splits.profiles import STRATIFY
 from splits.provenance import Provenance, provenance_of
 from splits.selection import Selection
 from splits.unions import Union
@@ -93,8 +93,8 @@ def parse_lock(data: Mapping[str, Any]) -> SplitLock:
         corpus_hash=data["corpus_hash"],
         seed=data["seed"],
         selection=Selection(**data["selection"]),
-        stratify=checked_stratify(_names(data["stratify"])),
-        needs=checked_needs(_names(data["needs"])),
+        stratify=some_of(_names(data["stratify"]), STRATIFY, what="stratify"),
+        needs=some_of(_names(data["needs"]), NEEDS, what="needs"),
         union=Union(data["union"]["near_duplicates"], _names(data["union"]["fields"])),
         united=tuple(_names(block) for block in data["union"]["united"]),
         sizes={name: data["sizes"][name] for name in SPLITS},

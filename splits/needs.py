@@ -33,18 +33,6 @@ Selected = Mapping[str, Sequence[Example]]
 Select = Callable[[int], Selected]
 
 
-def checked_needs(names: Sequence[str]) -> tuple[str, ...]:
-    """Needs in one order.
-
-    Raises:
-        SplitError: a name is none of ``NEEDS``.
-    """
-    for name in names:
-        if name not in NEEDS:
-            raise SplitError(f"needs must name some of {', '.join(NEEDS)}, got {name!r}")
-    return tuple(name for name in NEEDS if name in names)
-
-
 def lacking(splits: Mapping[str, Sequence[str]], selected: Selected, needs: Sequence[str]) -> tuple[str, str] | None:
     """The first split that lacks a kind of example, and what it lacks; None where none does."""
     for name in SPLITS:

@@ -6,7 +6,7 @@ A draw orders groups by a hash and counts in whole numbers, so that no version o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -29,6 +29,19 @@ class Features:
 
     strata: Mapping[str, str]
     labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def some_of(names: Sequence[str], known: Iterable[str], *, what: str) -> tuple[str, ...]:
+    """Some of the names that an option takes, each once and in one order, so that equal choices are equal.
+
+    Raises:
+        SplitError: a name is none of them; ``what`` is how the option is called.
+    """
+    options = tuple(known)
+    for name in names:
+        if name not in options:
+            raise SplitError(f"{what} must name some of {', '.join(options)}, got {name!r}")
+    return tuple(name for name in options if name in names)
 
 
 def whole_sizes(sizes: Sizes, n_groups: int) -> dict[str, int]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from lineage.errors import SplitError
 from splits.corpus import Corpus, Example
 from splits.lock import SplitLock, _selected
 from splits.partition import SPLITS, Features
@@ -36,18 +35,6 @@ class Balance:
     def off(self) -> float:
         """The largest distance from the proportional number."""
         return max(abs(self.counts[name] - self.shares[name]) for name in SPLITS)
-
-
-def checked_stratify(names: Sequence[str]) -> tuple[str, ...]:
-    """What to balance over, in one order.
-
-    Raises:
-        SplitError: a name is none of ``STRATIFY``.
-    """
-    for name in names:
-        if name not in STRATIFY:
-            raise SplitError(f"stratify must name some of {', '.join(STRATIFY)}, got {name!r}")
-    return tuple(name for name in STRATIFY if name in names)
 
 
 def features_of(selected: Mapping[str, Sequence[Example]], stratify: Sequence[str]) -> Features:

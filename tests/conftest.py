@@ -8,9 +8,10 @@ import json
 import math
 import os
 import re
+import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from optimize import Campaign, parse_plan
+from optimize import Campaign, CampaignResult, parse_plan
 from optimize.judging import JudgingPlan, JudgingRun, parse_judging_plan
 from splits import Corpus, Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
 from students import load_instruction
@@ -29,7 +30,10 @@ SIZES = {"reflect": 5, "accept": 4, "heldout": 6}
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_to_wait_for() -> Iterator[None]:
-    """No test outlives a power failure, and statsmodels collects all garbage of the process in every Holm correction."""
+    """No test outlives a power failure, and statsmodels collects all garbage of the process at every Holm correction.
+
+    Both take longer than most tests.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         patch.setattr(gc, "collect", lambda generation=2: 0)
@@ -62,38 +66,82 @@ def holdgate(
     return run
 
 
-def small_lock(corpus: Corpus, path: Path, **options: Any) -> SplitLock:
-    """Commit a lock of fifteen groups with two flawed notes each."""
+@pytest.fixture(scope="session")
+def small_lock(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> Path:
+    """A committed lock of fifteen groups with two flawed notes each; what opens its held-out split works on a copy."""
+    path = tmp_path_factory.mktemp("small") / "split.lock.json"
     selection = Selection(groups=sum(SIZES.values()), flawed_per_group=2, seed=3)
-    commit_lock(plan_lock(corpus, sizes=SIZES, seed=3, selection=selection, **options), path)
-    return load_lock(path, corpus)
+    commit_lock(plan_lock(consults, sizes=SIZES, seed=3, selection=selection), path)
+    return path
+
+
+def write_plan(place: Path, lock: Path, changes: Mapping[str, Any]) -> Path:
+    """A plan file with a copy of a lock; ``changes`` replace parts of the plan."""
+    place.mkdir()
+    shutil.copyfile(lock, place / "split.lock.json")
+    plan: dict[str, Any] = {
+        "name": "small",
+        "corpus": {"bundled": "consults"},
+        "splits": {"lock": "split.lock.json"},
+        "student": {"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "max_facts": 5},
+        "baseline": "stated-in-note",
+        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 1},
+        **changes,
+    }
+    path = place / "plan.yaml"
+    path.write_text(yaml.safe_dump(plan), encoding="utf-8")
+    return path
 
 
 @pytest.fixture
-def make_plan(tmp_path: Path, consults: Corpus) -> Callable[..., Path]:
-    """Write a plan file with a lock of its own; keyword arguments replace parts of the plan."""
+def make_plan(tmp_path: Path, small_lock: Path) -> Callable[..., Path]:
+    """Write a plan file with a copy of a small lock; keyword arguments replace parts of the plan."""
 
     def make(directory: str = "plan", **changes: Any) -> Path:
-        place = tmp_path / directory
-        place.mkdir()
-        small_lock(consults, place / "split.lock.json")
-        plan: dict[str, Any] = {
-            "name": "small",
-            "corpus": {"bundled": "consults"},
-            "splits": {"lock": "split.lock.json"},
-            "student": {"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "max_facts": 5},
-            "baseline": "stated-in-note",
-            "search": {"iterations": 6, "minibatch_groups": 2, "seed": 1},
-        } | changes
-        path = place / "plan.yaml"
-        path.write_text(yaml.safe_dump(plan), encoding="utf-8")
-        return path
+        return write_plan(tmp_path / directory, small_lock, changes)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def finished_run(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> Path:
+def finished_small(tmp_path_factory: pytest.TempPathFactory, consults: Corpus, small_lock: Path) -> CampaignResult:
+    """The finished campaign of an unchanged plan of ``make_plan``; tests that write into its directory copy it."""
+    place = tmp_path_factory.mktemp("finished-small")
+    data = yaml.safe_load(write_plan(place / "plan", small_lock, {}).read_text(encoding="utf-8"))
+    lock = load_lock(place / "plan" / "split.lock.json", consults)
+    baseline = load_instruction("stated-in-note")
+    return Campaign(parse_plan(data, where="test"), consults, lock, place / "runs" / "one", baseline=baseline).run()
+
+
+@pytest.fixture(scope="session")
+def tiny_plan() -> Callable[..., dict[str, Any]]:
+    """The plan of ``finished_run``; keyword arguments replace parts of it."""
+
+    def plan_of(**changes: Any) -> dict[str, Any]:
+        return {
+            "name": "tiny",
+            "corpus": {"bundled": "consults"},
+            "splits": {"lock": "lock.json"},
+            "student": {
+                "shape": "per-fact",
+                "model": {"simulated": {"noise": 2.0}},
+                "budget": {"answer_tokens": 1},
+                "max_facts": 5,
+            },
+            "baseline": "stated-in-note",
+            "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
+            "gate": {"rule": "point"},
+            "guardrails": {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None},
+            **changes,
+        }
+
+    return plan_of
+
+
+@pytest.fixture(scope="session")
+def finished_run(
+    tmp_path_factory: pytest.TempPathFactory, consults: Corpus, tiny_plan: Callable[..., dict[str, Any]]
+) -> Path:
     """The run directory of a small simulated campaign that passed its gate, so that it has a prompt file.
 
     Tests that write into it work on a copy. Its split lock, of two comparisons, is in ``lock.json`` beside it.
@@ -102,26 +150,18 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory, consults: Corpus) -> 
     sizes = {"reflect": 6, "accept": 5, "heldout": 7}
     selection = Selection(groups=18, flawed_per_group=3, seed=1)
     commit_lock(plan_lock(consults, sizes=sizes, seed=1, selection=selection, comparisons=2), place / "lock.json")
-    plan = {
-        "name": "tiny",
-        "corpus": {"bundled": "consults"},
-        "splits": {"lock": "lock.json"},
-        "student": {
-            "shape": "per-fact",
-            "model": {"simulated": {"noise": 2.0}},
-            "budget": {"answer_tokens": 1},
-            "max_facts": 5,
-        },
-        "baseline": "stated-in-note",
-        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
-        "gate": {"rule": "point"},
-        "guardrails": {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None},
-    }
     lock = load_lock(place / "lock.json", consults)
     baseline = load_instruction("stated-in-note")
-    result = Campaign(parse_plan(plan, where="test"), consults, lock, place / "run", baseline=baseline).run()
+    plan = parse_plan(tiny_plan(), where="test")
+    result = Campaign(plan, consults, lock, place / "run", baseline=baseline).run()
     assert result.verdict["decision"] == "emit"
     return place / "run"
+
+
+@pytest.fixture(scope="session")
+def finished_lock(consults: Corpus, finished_run: Path) -> SplitLock:
+    """The split lock of ``finished_run``."""
+    return load_lock(finished_run.parent / "lock.json", consults)
 
 
 JUDGES: dict[str, Any] = {

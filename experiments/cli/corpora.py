@@ -142,9 +142,12 @@ def corpus_files(name: str, facts: Path | None) -> CorpusFiles:
         return CorpusFiles(path / "corpus.jsonl", facts or (beside if beside.is_file() else None))
     if path.is_file() or facts is not None or name.endswith(".jsonl"):
         return CorpusFiles(path, facts)
-    if path.is_dir():
-        raise CorpusError("there is no corpus.jsonl in this directory; name the file", file=name)
-    directory = bundled_directory(name)
+    try:
+        directory = bundled_directory(name)
+    except CorpusError as error:
+        if path.is_dir():
+            raise CorpusError("there is no corpus.jsonl in this directory; name the file", file=name) from error
+        raise
     return CorpusFiles(directory / "corpus.jsonl", directory / "facts.jsonl")
 
 

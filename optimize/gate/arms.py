@@ -100,8 +100,8 @@ class FlagCount:
     def __str__(self) -> str:
         if not self.of:
             return "no clean document is scored"
-        low, high = self.interval.low, self.interval.high
-        return f"{self.flagged} of {self.of} ({self.rate:.3f}, Wilson interval [{low:.3f}, {high:.3f}])"
+        level, low, high = 100 * self.interval.level, self.interval.low, self.interval.high
+        return f"{self.flagged} of {self.of} ({self.rate:.3f}, {level:g}% Wilson interval [{low:.3f}, {high:.3f}])"
 
     def row(self) -> dict[str, Any]:
         """The JSON form; what is undefined is None."""

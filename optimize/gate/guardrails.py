@@ -95,7 +95,7 @@ def _false_alarms(seen: Observed, margin: float, level: float) -> Finding:
         return Finding(seen.clean.flags, False, "no clean document is scored in both arms: not shown")
     holds, words = _bounded(seen.false_alarms, margin, upper=True)
     worst, counted = _worst(seen.flag_bounds.negated(), margin, level, sign=-1)
-    said = f"rise of the {seen.clean.rate} {words}; its upper end must not exceed {margin:+.2f}{counted}"
+    said = f"rise of the {seen.clean.rate} {words}; its upper end must not exceed {margin:+g}{counted}"
     return Finding(seen.clean.flags, holds and worst, said)
 
 
@@ -122,7 +122,7 @@ def _commissions(seen: Observed, margin: float, level: float) -> Finding:
         return Finding("commissions", False, "no commission pair is scored in both arms: not shown")
     holds, words = _bounded(seen.commissions, margin, upper=False)
     worst, counted = _worst(seen.commission_bounds, margin, level, sign=1)
-    said = f"change {words}; its low end must not fall below {-margin:+.2f}{counted}"
+    said = f"change {words}; its low end must not fall below {0 - margin:+g}{counted}"
     return Finding("commissions", holds and worst, said)
 
 
@@ -140,10 +140,11 @@ def _bounded(comparison: Comparison, margin: float, *, upper: bool) -> tuple[boo
         same = interval.reason == NO_VARIATION and value == 0
         return (
             same,
-            f"{value:+.4f} (the same in every group)" if same else f"{value:+.4f}, no interval ({interval.reason})",
+            f"{value:+z.4f} (the same in every group)" if same else f"{value:+z.4f}, no interval ({interval.reason})",
         )
     holds = interval.high <= margin if upper else interval.low >= -margin
-    return holds, f"{value:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]"
+    ends = f"{100 * interval.level:g}% interval [{interval.low:+z.4f}, {interval.high:+z.4f}]"
+    return holds, f"{value:+z.4f}, {ends}"
 
 
 def _worst(bounds: Bounds, margin: float, level: float, *, sign: int) -> tuple[bool, str]:
@@ -151,5 +152,5 @@ def _worst(bounds: Bounds, margin: float, level: float, *, sign: int) -> tuple[b
     if bounds.least == bounds.most:
         return True, ""
     low, reason = lowest_end(bounds, level=level, level_arms=True)
-    seen = f"no interval ({reason})" if reason else f"{sign * low:+.4f}"
+    seen = f"no interval ({reason})" if reason else f"{sign * low:+z.4f}"
     return not reason and low >= -margin, f" (with failed judgements counted worst-case {seen})"

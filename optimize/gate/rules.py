@@ -85,8 +85,8 @@ class LowerBound:
 
     def _read(self, comparison: Comparison, low: float, reason: str, alpha: float) -> Finding:
         above = not reason and low > self.margin
-        seen = f"no interval ({reason})" if reason else f"low end {low:+.4f}"
-        seen += f"; it must exceed {self.margin:+.4f}"
+        seen = f"no interval ({reason})" if reason else f"low end {low:+z.4f}"
+        seen += f"; it must exceed {self.margin:+z.4f}"
         if comparison.n_groups >= SMALL:
             return Finding(self.name, above, seen)
         p, margin = comparison.sign_flip.p, self.margin != 0.0
@@ -121,7 +121,7 @@ class Point(_Monotone):
         """Whether the rule passes."""
         del alpha
         value = comparison.difference.value
-        return Finding(self.name, value > self.margin, f"difference {value:+.4f}; it must exceed {self.margin:+.4f}")
+        return Finding(self.name, value > self.margin, f"difference {value:+z.4f}; it must exceed {self.margin:+z.4f}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,5 +152,5 @@ class BeyondNoise(_Monotone):
         return Finding(
             self.name,
             value > least,
-            f"difference {value:+.4f}; it must exceed {self.multiple:g} times the noise floor of {sd:.4f}: {least:.4f}",
+            f"difference {value:+z.4f}; it must exceed {self.multiple:g} times the noise floor of {sd:.4f}: {least:.4f}",
         )

@@ -63,7 +63,7 @@ class MeasureDifference:
         if self.reason:
             return f"difference in {self.name} undefined: {self.reason}; {self.n_failed} scored in one arm only"
         return (
-            f"difference in {self.name} {self.value:+.4f} (candidate {self.candidate.value:.4f}, baseline "
+            f"difference in {self.name} {self.value:+z.4f} (candidate {self.candidate.value:.4f}, baseline "
             f"{self.baseline.value:.4f}), interval {self.interval}: {self.n} {self.candidate.unit} in {self.n_groups} "
             f"groups; {self.test}; {self.n_failed} scored in one arm only, left out"
         )

@@ -52,7 +52,7 @@ class EffectScale:
         low, high = self.values[0] - self.baseline, self.values[-1] - self.baseline
         if not low < effect.gain < high:
             raise InputError(
-                f"gain must be in ({low:+.3f}, {high:+.3f}) for this judge, got {effect.gain:+g}: its baseline has a "
+                f"gain must be in ({low:+z.3f}, {high:+z.3f}) for this judge, got {effect.gain:+g}: its baseline has a "
                 f"paired discrimination of {self.baseline:.3f}"
             )
 

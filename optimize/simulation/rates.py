@@ -65,7 +65,7 @@ class SimulatedMean:
     n: int
 
     def __str__(self) -> str:
-        return f"{self.value:+.4f} (standard error {self.error:.4f})" if self.n else "undefined: no simulated campaign"
+        return f"{self.value:+z.4f} (standard error {self.error:.4f})" if self.n else "undefined: no simulated campaign"
 
     def row(self) -> dict[str, Any]:
         """The JSON form."""

@@ -61,7 +61,7 @@ class Comparison:
         if self.difference.reason:
             return f"difference undefined: {self.difference.reason}; {failed}"
         return (
-            f"difference {self.difference.value:+.4f} (candidate {self.candidate:.4f}, baseline {self.baseline:.4f}), "
+            f"difference {self.difference.value:+z.4f} (candidate {self.candidate:.4f}, baseline {self.baseline:.4f}), "
             f"interval {self.difference.interval}: {self.wins} wins, {self.ties} ties, {self.losses} losses over "
             f"{self.n} pairs in {self.n_groups} groups; {self.sign_flip}; {failed}"
         )

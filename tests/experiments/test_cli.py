@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from lineage import read_events
+from optimize import CampaignResult
 
 MakePlan = Callable[..., Path]
 Holdgate = Callable[..., tuple[int, str, str]]
@@ -61,9 +63,9 @@ def test_a_campaign_runs_is_audited_and_shown(holdgate: Holdgate, make_plan: Mak
     assert status == 0
 
 
-def test_a_tampered_run_fails_its_audit(holdgate: Holdgate, make_plan: MakePlan, tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "small"
-    holdgate("run", make_plan(), "--out", out, "--no-mlflow")
+def test_a_tampered_run_fails_its_audit(holdgate: Holdgate, finished_small: CampaignResult, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(finished_small.directory, tmp_path / "small"))
+    assert holdgate("audit", out)[0] == 0
     verdict = json.loads((out / "verdict.json").read_text())
     verdict["decision"] = "emit"
     (out / "verdict.json").write_text(json.dumps(verdict))

@@ -95,7 +95,9 @@ def test_the_costs_of_a_run_derive_from_its_directory_alone(finished_run: Path) 
     assert (document.units, document.calls, document.cost_usd) == (28, 5.0, None)
 
 
-@pytest.mark.parametrize("limit", [0, 30, 75, 140, 230, 300, 420])
+@pytest.mark.parametrize(
+    "limit", [0, 140, 420, *(pytest.param(n, marks=pytest.mark.integration) for n in (30, 75, 230, 300))]
+)
 def test_what_a_stopped_campaign_is_said_to_need_is_enough_and_no_less_than_it_pays(
     make_plan: MakePlan, tmp_path: Path, limit: int
 ) -> None:

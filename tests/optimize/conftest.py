@@ -13,9 +13,12 @@ from lineage import Judgement
 from lineage.canonical import canonical_json, digest, pretty_json
 from lineage.ledger import GENESIS
 from lineage.records import Usage
+from optimize import parse_plan
 from optimize.evaluation import Evaluation
 from optimize.gate import Arm
-from splits import Example
+from optimize.noise_run import NoiseRun
+from splits import Corpus, Example, SplitLock
+from students import load_instruction
 
 Rows = list[dict[str, Any]]
 Score = float | None
@@ -68,6 +71,20 @@ def build(
 def make_arm() -> Callable[..., Arm]:
     """See `build`."""
     return build
+
+
+@pytest.fixture(scope="session")
+def measured_noise(
+    tmp_path_factory: pytest.TempPathFactory,
+    consults: Corpus,
+    finished_lock: SplitLock,
+    tiny_plan: Callable[..., dict[str, Any]],
+) -> Path:
+    """The directory in which the noise of the plan of ``finished_run``, of three replicates, was measured on accept."""
+    place = tmp_path_factory.mktemp("noise") / "run"
+    plan = parse_plan(tiny_plan(replicates=3), where="test")
+    NoiseRun(plan, consults, finished_lock, place, baseline=load_instruction("stated-in-note")).run()
+    return place
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,21 +42,18 @@ def bodies(out: Path, kind: str) -> list[Any]:
     return [event.body for event in read_events(out / "ledger.jsonl") if event.type == kind]
 
 
-def test_a_campaign_ends_with_a_verdict_whose_hash_is_in_the_ledger(make_plan: MakePlan, tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "one"
-    result = run(make_plan(), out)
+def test_a_campaign_ends_with_a_verdict_whose_hash_is_in_the_ledger(finished_small: CampaignResult) -> None:
+    out = finished_small.directory
     written = json.loads((out / "verdict.json").read_text())
     head = written.pop("ledger_head")
-    assert written == result.verdict
+    assert written == finished_small.verdict
     events = read_events(out / "ledger.jsonl")
     assert head == {"count": len(events), "hash": events[-1].hash}
-    assert result.verdict["simulated"] is True
+    assert written["simulated"] is True
 
 
-def test_events_come_in_the_order_of_the_protocol(make_plan: MakePlan, tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "one"
-    run(make_plan(), out)
-    events = read_events(out / "ledger.jsonl")
+def test_events_come_in_the_order_of_the_protocol(finished_small: CampaignResult) -> None:
+    events = read_events(finished_small.directory / "ledger.jsonl")
     types = [event.type for event in events]
     assert types[:2] == ["plan", "splits"]
     opened = {event.body["opening"]: event.seq for event in events if event.type == "seal_opened"}
@@ -67,11 +65,9 @@ def test_events_come_in_the_order_of_the_protocol(make_plan: MakePlan, tmp_path:
     assert types[-3:] == ["verdict", "spend", "finished"]
 
 
-def test_every_proposal_is_recorded_whole_with_one_outcome(make_plan: MakePlan, tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "one"
-    run(make_plan(), out)
-    candidates = bodies(out, "candidate")
-    outcomes = bodies(out, "outcome")
+def test_every_proposal_is_recorded_whole_with_one_outcome(finished_small: CampaignResult) -> None:
+    candidates = bodies(finished_small.directory, "candidate")
+    outcomes = bodies(finished_small.directory, "outcome")
     assert [body["kind"] for body in candidates] == ["seed"] + ["mutation"] * 6
     assert [body["candidate"] for body in outcomes] == [body["candidate"] for body in candidates[1:]]
     assert {body["outcome"] for body in outcomes} <= {"accepted", "rejected", "invalid"}
@@ -82,26 +78,28 @@ def test_every_proposal_is_recorded_whole_with_one_outcome(make_plan: MakePlan, 
             assert sum(body["child_rewards"].values()) > sum(body["parent_rewards"].values())
 
 
-def test_a_second_run_pays_nothing_and_adds_no_campaign_event(make_plan: MakePlan, tmp_path: Path) -> None:
-    plan, out = make_plan(), tmp_path / "runs" / "one"
-    first = run(plan, out)
+def test_a_second_run_pays_nothing_and_adds_no_campaign_event(
+    finished_small: CampaignResult, make_plan: MakePlan, tmp_path: Path
+) -> None:
+    out = Path(shutil.copytree(finished_small.directory, tmp_path / "runs" / "one"))
     before = canonical_state(read_events(out / "ledger.jsonl"))
-    second = run(plan, out)
-    assert first.paid > 0
+    second = run(make_plan(), out)
+    assert finished_small.paid > 0
     assert second.paid == second.cached == 0
-    assert second.verdict == first.verdict
+    assert second.verdict == finished_small.verdict
     assert canonical_state(read_events(out / "ledger.jsonl")) == before
 
 
-def test_a_new_run_directory_finds_every_call_in_the_cache(make_plan: MakePlan, tmp_path: Path) -> None:
-    run(make_plan("a"), tmp_path / "runs" / "one")
-    again = run(make_plan("b"), tmp_path / "runs" / "two")
+def test_a_new_run_directory_finds_every_call_in_the_cache(
+    finished_small: CampaignResult, make_plan: MakePlan, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    shutil.copy(finished_small.directory.parent / "calls.sqlite", tmp_path / "runs" / "calls.sqlite")
+    again = run(make_plan(), tmp_path / "runs" / "two")
     assert again.paid == 0
     assert again.cached > 0
-    one, two = (canonical_state(read_events(tmp_path / "runs" / name / "ledger.jsonl")) for name in ("one", "two"))
-    # The two locks differ in nothing but the second in which they were committed.
-    locks = [json.loads((tmp_path / name / "split.lock.json").read_text()) for name in ("a", "b")]
-    assert (one == two) == (locks[0] == locks[1])
+    one, two = (canonical_state(read_events(x.directory / "ledger.jsonl")) for x in (finished_small, again))
+    assert one == two
 
 
 def test_a_search_that_may_propose_nothing_says_that_nothing_was_found(make_plan: MakePlan, tmp_path: Path) -> None:
@@ -118,16 +116,14 @@ def test_no_prompt_file_is_written_unless_the_gate_passed(make_plan: MakePlan, t
     assert not (refused.directory / "prompt.md").exists()
 
 
-def test_a_pass_writes_the_prompt_with_its_verdict_and_intervals(make_plan: MakePlan, tmp_path: Path) -> None:
-    guardrails = {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None}
-    plan = make_plan("loose", gate={"rule": "point", "margin": -1.0}, guardrails=guardrails)
-    passed = run(plan, tmp_path / "runs" / "loose")
-    assert passed.verdict["decision"] == "emit"
-    text = (passed.directory / "prompt.md").read_text()
+def test_a_pass_writes_the_prompt_with_its_verdict_and_intervals(finished_run: Path) -> None:
+    verdict = json.loads((finished_run / "verdict.json").read_text())
+    assert verdict["decision"] == "emit"
+    text = (finished_run / "prompt.md").read_text()
     assert text.startswith("---\n")
     for field in ("verdict:", "heldout_interval:", "threshold:", "split_lock:", "corpus:", "simulated: true"):
         assert field in text
-    winner = next(b for b in bodies(passed.directory, "candidate") if b["candidate"] == passed.verdict["winner"])
+    winner = next(b for b in bodies(finished_run, "candidate") if b["candidate"] == verdict["winner"])
     assert text.rstrip().endswith(winner["texts"]["instruction"])
 
 
@@ -141,10 +137,11 @@ def test_an_exploratory_campaign_emits_nothing_even_where_the_rule_passes(make_p
     assert not (result.directory / "prompt.md").exists()
 
 
-def test_a_run_directory_of_another_plan_is_refused(make_plan: MakePlan, tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "one"
-    run(make_plan("a"), out)
-    other = make_plan("b", search={"iterations": 2, "minibatch_groups": 1, "seed": 9})
+def test_a_run_directory_of_another_plan_is_refused(
+    finished_small: CampaignResult, make_plan: MakePlan, tmp_path: Path
+) -> None:
+    out = Path(shutil.copytree(finished_small.directory, tmp_path / "runs" / "one"))
+    other = make_plan(search={"iterations": 2, "minibatch_groups": 1, "seed": 9})
     with pytest.raises(PlanError, match=r"holds a campaign of another plan.*--out"):
         run(other, out)
 
@@ -173,15 +170,14 @@ def test_a_dollar_limit_on_a_model_without_a_price_is_refused(make_plan: MakePla
 
 
 def test_a_limit_stops_the_campaign_and_a_higher_one_goes_on_in_a_new_directory_without_paying_twice(
-    make_plan: MakePlan, tmp_path: Path
+    finished_small: CampaignResult, make_plan: MakePlan, tmp_path: Path
 ) -> None:
     with pytest.raises(BudgetError, match=r"limits\.calls = 100 would be passed"):
         run(make_plan("a", limits={"calls": 100}), tmp_path / "runs" / "one")
     stopped = [e for e in read_events(tmp_path / "runs" / "one" / "ledger.jsonl") if e.type == "stopped"]
     assert len(stopped) == 1
-    whole = run(make_plan("b"), tmp_path / "elsewhere" / "whole")
     rest = run(make_plan("c"), tmp_path / "runs" / "two")
-    assert rest.paid == whole.paid - 100
+    assert rest.paid == finished_small.paid - 100
 
 
 @pytest.mark.integration
@@ -442,14 +438,14 @@ def with_limits(plan: Path, limits: dict[str, Any] | None) -> Path:
 
 
 def test_a_campaign_goes_on_with_a_higher_limit_in_its_own_directory_and_ends_like_one_that_never_stopped(
-    make_plan: MakePlan, tmp_path: Path
+    finished_small: CampaignResult, make_plan: MakePlan, tmp_path: Path
 ) -> None:
-    plan, out, whole = make_plan(), tmp_path / "runs" / "one", tmp_path / "elsewhere" / "whole"
+    plan, out, whole = make_plan(), tmp_path / "runs" / "one", finished_small.directory
     for calls in (40, 90, 200):
         with pytest.raises(BudgetError, match=rf"limits\.calls = {calls} would be passed"):
             run(with_limits(plan, {"calls": calls}), out)
-    rest, uninterrupted = run(with_limits(plan, None), out), run(plan, whole)
-    assert rest.paid == uninterrupted.paid - 200
+    rest = run(with_limits(plan, None), out)
+    assert rest.paid == finished_small.paid - 200
     stopped = [e.body["volatile"] for e in read_events(out / "ledger.jsonl") if e.type == "stopped"]
     assert [body["limit"] for body in stopped] == ["limits.calls"] * 3
     assert [sum(row["calls"] for row in body["paid"].values()) for body in stopped] == [40, 90, 200]

@@ -29,27 +29,14 @@ WORDS = f"the held-out split was also opened for {LOOK}: {REASON}"
 
 
 @pytest.fixture(scope="module")
-def passing(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A plan of its own whose campaign passes its gate, as the finished run's did."""
+def passing(
+    finished_run: Path, tiny_plan: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The plan of the finished run, whose campaign passes its gate, as a file."""
     place = tmp_path_factory.mktemp("looked")
     shutil.copy(finished_run.parent / "lock.json", place / "lock.json")
-    plan = {
-        "name": "tiny",
-        "corpus": {"bundled": "consults"},
-        "splits": {"lock": "lock.json"},
-        "student": {
-            "shape": "per-fact",
-            "model": {"simulated": {"noise": 2.0}},
-            "budget": {"answer_tokens": 1},
-            "max_facts": 5,
-        },
-        "baseline": "stated-in-note",
-        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
-        "gate": {"rule": "point"},
-        "guardrails": {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None},
-    }
     path = place / "plan.yaml"
-    path.write_text(yaml.safe_dump(plan), encoding="utf-8")
+    path.write_text(yaml.safe_dump(tiny_plan()), encoding="utf-8")
     return path
 
 
@@ -88,10 +75,11 @@ def tainted(passing: Path) -> tuple[Path, CampaignResult]:
     return out, campaign(passing, out).run()
 
 
-def test_the_same_plan_passes_its_gate_where_nobody_looked(passing: Path, tmp_path: Path) -> None:
-    result = campaign(passing, tmp_path / "runs" / "shut").run()
-    assert (result.verdict["decision"], result.verdict["confirmatory"]) == ("emit", True)
-    events = read_events(tmp_path / "runs" / "shut" / "ledger.jsonl")
+def test_the_same_plan_passes_its_gate_where_nobody_looked(passing: Path, finished_run: Path) -> None:
+    events = read_events(finished_run / "ledger.jsonl")
+    assert events[0].body["plan_hash"] == load_plan(str(passing)).plan.hash
+    (verdict,) = (event.body["verdict"] for event in events if event.type == "verdict")
+    assert (verdict["decision"], verdict["confirmatory"]) == ("emit", True)
     callers = [(event.body["purpose"], event.body["caller"]) for event in events if event.type == "seal_opened"]
     assert callers == [
         ("measure the incumbent before the search", "optimize.protocol"),
@@ -141,8 +129,8 @@ def test_a_tainted_campaign_that_runs_again_ends_as_it_ended(
     assert canonical_state(read_events(out / "ledger.jsonl")) == state
 
 
-def test_a_look_after_the_end_is_told_and_changes_no_verdict(passing: Path, tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "late"
+def test_a_look_after_the_end_is_told_and_changes_no_verdict(passing: Path, finished_run: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(finished_run, tmp_path / "runs" / "late"))
     result = campaign(passing, out).run()
     look(passing, out)
     events = read_events(out / "ledger.jsonl")

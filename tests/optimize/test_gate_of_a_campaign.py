@@ -33,8 +33,8 @@ from students.overlap import word_overlap
 from students.transport import CallRequest, CallResult, SimulatedTransport
 
 MakePlan = Callable[..., Path]
+RunTiny = Callable[..., CampaignResult]
 LOOSE = {"false_alarm_margin": None, "commission_margin": None, "prompt_words": None}
-PER_FACT = {"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "budget": {"answer_tokens": 1}, "max_facts": 5}
 WHOLE_NOTE = {"shape": "whole-note", "model": {"simulated": {"noise": 2.0}}, "temperature": 1.0}
 THOUGHTFUL: dict[str, Any] = {
     "student": WHOLE_NOTE,
@@ -44,28 +44,14 @@ THOUGHTFUL: dict[str, Any] = {
 
 
 @pytest.fixture(scope="session")
-def lock(consults: Corpus, finished_run: Path) -> SplitLock:
-    return load_lock(finished_run.parent / "lock.json", consults)
+def campaign(tiny_plan: Callable[..., dict[str, Any]]) -> RunTiny:
+    """Run the plan of ``finished_run`` with other parts."""
 
+    def run(corpus: Corpus, lock: SplitLock, out: Path, **more: Any) -> CampaignResult:
+        plan = parse_plan(tiny_plan(**more), where="test")
+        return Campaign(plan, corpus, lock, out, baseline=load_instruction("stated-in-note")).run()
 
-def plan_of(**more: Any) -> dict[str, Any]:
-    """The plan of ``finished_run``, with other parts."""
-    return {
-        "name": "tiny",
-        "corpus": {"bundled": "consults"},
-        "splits": {"lock": "lock.json"},
-        "student": PER_FACT,
-        "baseline": "stated-in-note",
-        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
-        "gate": {"rule": "point"},
-        "guardrails": LOOSE,
-        **more,
-    }
-
-
-def campaign(corpus: Corpus, lock: SplitLock, out: Path, **more: Any) -> CampaignResult:
-    plan = parse_plan(plan_of(**more), where="test")
-    return Campaign(plan, corpus, lock, out, baseline=load_instruction("stated-in-note")).run()
+    return run
 
 
 def run_plan(plan: Path, out: Path) -> CampaignResult:
@@ -97,20 +83,22 @@ def openings(out: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def unconfirmed(consults: Corpus, lock: SplitLock, tmp_path_factory: pytest.TempPathFactory) -> CampaignResult:
+def unconfirmed(
+    campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path_factory: pytest.TempPathFactory
+) -> CampaignResult:
     gate = {"confirm_on_accept": {"points": 60}}
-    return campaign(consults, lock, tmp_path_factory.mktemp("unconfirmed") / "run", gate=gate)
+    return campaign(consults, finished_lock, tmp_path_factory.mktemp("unconfirmed") / "run", gate=gate)
 
 
 class TestNotConfirmed:
     def test_a_winner_that_gains_too_little_on_accept_leaves_heldout_data_shut_and_spends_nothing(
-        self, unconfirmed: CampaignResult, lock: SplitLock
+        self, unconfirmed: CampaignResult, finished_lock: SplitLock
     ) -> None:
         out = unconfirmed.directory
         assert unconfirmed.verdict["decision"] == "not-confirmed"
         assert unconfirmed.verdict["winner"] != unconfirmed.verdict["baseline"]
         assert openings(out) == ["baseline"]
-        assert confirming_campaigns(replace(lock, path=out / "split.lock.json")) == ()
+        assert confirming_campaigns(replace(finished_lock, path=out / "split.lock.json")) == ()
         assert unconfirmed.verdict["comparison"] is None
         assert not (out / "prompt.md").exists()
         assert "paired +30.0" in unconfirmed.verdict["reason"]
@@ -132,10 +120,10 @@ class TestNotConfirmed:
 
     @pytest.mark.integration
     def test_the_same_winner_is_compared_where_less_is_asked_for(
-        self, consults: Corpus, lock: SplitLock, tmp_path: Path
+        self, campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
     ) -> None:
         gate = {"rule": "point", "confirm_on_accept": {"points": 10, "measures": ["paired"]}}
-        found = campaign(consults, lock, tmp_path / "run", gate=gate)
+        found = campaign(consults, finished_lock, tmp_path / "run", gate=gate)
         assert openings(found.directory) == ["baseline", "confirm"]
         assert found.verdict["accept"]["rule"]["holds"] is True
         assert "before opening: confirm-on-accept | yes" in report(found.directory)
@@ -189,10 +177,12 @@ def wordy(request: CallRequest, result: CallResult) -> CallResult:
 
 
 @pytest.fixture(scope="module")
-def thoughtful(consults: Corpus, lock: SplitLock, tmp_path_factory: pytest.TempPathFactory) -> CampaignResult:
+def thoughtful(
+    campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path_factory: pytest.TempPathFactory
+) -> CampaignResult:
     """A campaign whose winner makes the judge think longer, with the arm at equal budget."""
     with answering(wordy):
-        return campaign(consults, lock, tmp_path_factory.mktemp("thoughtful") / "run", **THOUGHTFUL)
+        return campaign(consults, finished_lock, tmp_path_factory.mktemp("thoughtful") / "run", **THOUGHTFUL)
 
 
 class TestEqualBudget:
@@ -215,7 +205,7 @@ class TestEqualBudget:
         audited(out)
 
     def test_a_campaign_that_was_cut_off_before_it_goes_on_to_the_same_state(
-        self, thoughtful: CampaignResult, consults: Corpus, lock: SplitLock, tmp_path: Path
+        self, campaign: RunTiny, thoughtful: CampaignResult, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
     ) -> None:
         out = Path(shutil.copytree(thoughtful.directory, tmp_path / "run"))
         events = read_events(out / "ledger.jsonl")
@@ -226,7 +216,7 @@ class TestEqualBudget:
         (out / "ledger.jsonl").write_text("".join(lines))
         (out / "ledger.head.json").write_text(pretty_json({"count": count, "hash": events[count - 1].hash}))
         with answering(wordy):
-            again = campaign(consults, lock, out, **THOUGHTFUL)
+            again = campaign(consults, finished_lock, out, **THOUGHTFUL)
         assert again.verdict == thoughtful.verdict
         assert canonical_state(read_events(out / "ledger.jsonl")) == canonical_state(events)
 
@@ -286,9 +276,9 @@ class TestEqualBudget:
 
     @pytest.mark.integration
     def test_one_token_answers_have_it_by_construction_and_nothing_is_bought(
-        self, consults: Corpus, lock: SplitLock, tmp_path: Path
+        self, campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
     ) -> None:
-        result = campaign(consults, lock, tmp_path / "run", gate={"rule": "point", "equal_budget": True})
+        result = campaign(consults, finished_lock, tmp_path / "run", gate={"rule": "point", "equal_budget": True})
         assert result.verdict["equal_budget"]["status"] == "equal"
         assert result.verdict["heldout"]["equal_budget"] is None
         purposes = {e.body["purpose"] for e in read_events(tmp_path / "run" / "ledger.jsonl") if e.type == "evaluation"}
@@ -300,7 +290,7 @@ class TestEqualBudget:
 
 @pytest.mark.integration
 def test_flags_on_clean_candidates_are_called_so_in_verdict_report_and_findings(
-    consults: Corpus, tmp_path: Path
+    campaign: RunTiny, consults: Corpus, tmp_path: Path
 ) -> None:
     marked = Corpus(
         tuple(
@@ -334,9 +324,9 @@ class TestBeyondNoise:
     gate = {"rule": "beyond-noise"}  # noqa: RUF012  # read only
 
     def test_every_difference_is_stated_as_a_multiple_of_the_noise_of_the_baseline(
-        self, consults: Corpus, lock: SplitLock, tmp_path: Path
+        self, campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
     ) -> None:
-        result = campaign(consults, lock, tmp_path / "run", gate=self.gate, replicates=3)
+        result = campaign(consults, finished_lock, tmp_path / "run", gate=self.gate, replicates=3)
         held, noise = result.verdict["heldout"], result.verdict["noise_floor"]
         assert result.verdict["rule"]["name"] == "beyond-noise"
         assert held["omissions"]["noise_multiple"] == pytest.approx(
@@ -348,7 +338,7 @@ class TestBeyondNoise:
         audited(tmp_path / "run")
 
     def test_it_refuses_where_replicates_are_identical_and_says_deterministic(
-        self, consults: Corpus, lock: SplitLock, tmp_path: Path
+        self, campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
     ) -> None:
         plain = SimulatedTransport(noise=2.0)
 
@@ -362,7 +352,7 @@ class TestBeyondNoise:
 
         plain_complete = SimulatedTransport.complete
         with answering(same):
-            result = campaign(consults, lock, tmp_path / "run", gate=self.gate, replicates=3)
+            result = campaign(consults, finished_lock, tmp_path / "run", gate=self.gate, replicates=3)
         assert result.verdict["noise_floor"]["deterministic"] is True
         assert result.verdict["decision"] == "refuse"
         assert "the noise floor is 0" in result.verdict["reason"]
@@ -372,11 +362,13 @@ class TestBeyondNoise:
 
 
 @pytest.mark.integration
-def test_a_gain_that_rests_on_failed_judgements_is_refused(consults: Corpus, lock: SplitLock, tmp_path: Path) -> None:
+def test_a_gain_that_rests_on_failed_judgements_is_refused(
+    campaign: RunTiny, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
+) -> None:
     """Of the winner's held-out omissions, all but the won ones get no answer."""
-    plain = campaign(consults, lock, tmp_path / "plain" / "run").verdict
+    plain = campaign(consults, finished_lock, tmp_path / "plain" / "run").verdict
     assert plain["decision"] == "emit"
-    heldout = [example for example in _examples(lock, consults, "heldout") if example.label == "omission"]
+    heldout = [example for example in _examples(finished_lock, consults, "heldout") if example.label == "omission"]
     lost = {example.document for example in heldout[:8]}
     baseline = load_instruction("stated-in-note").strip()
 
@@ -386,7 +378,7 @@ def test_a_gain_that_rests_on_failed_judgements_is_refused(consults: Corpus, loc
 
     gate = {"rule": "point", "coverage": 0.4}
     with answering(silent):
-        result = campaign(consults, lock, tmp_path / "failing" / "run", gate=gate)
+        result = campaign(consults, finished_lock, tmp_path / "failing" / "run", gate=gate)
     worst = result.verdict["heldout"]["omissions_worst_case"]
     assert worst["failed"] == 8
     assert worst["difference"] < result.verdict["heldout"]["omissions"]["difference"]
@@ -398,7 +390,7 @@ def test_a_gain_that_rests_on_failed_judgements_is_refused(consults: Corpus, loc
 
 @pytest.mark.integration
 def test_subgroups_are_tested_after_a_pass_and_not_before(
-    finished_run: Path, consults: Corpus, lock: SplitLock, tmp_path: Path
+    campaign: RunTiny, finished_run: Path, consults: Corpus, finished_lock: SplitLock, tmp_path: Path
 ) -> None:
     verdict = json.loads((finished_run / "verdict.json").read_text())
     assert verdict["subgroups"]["tested"] is True
@@ -408,7 +400,7 @@ def test_subgroups_are_tested_after_a_pass_and_not_before(
     assert all(row["adjusted_p"] >= row["p"] for row in rows)
     text = report(Path(shutil.copytree(finished_run, tmp_path / "passed")))
     assert "Sub-groups, tested because the gate passed" in text
-    refused = campaign(consults, lock, tmp_path / "run", gate={"rule": "point", "margin": 0.9})
+    refused = campaign(consults, finished_lock, tmp_path / "run", gate={"rule": "point", "margin": 0.9})
     assert refused.verdict["subgroups"] == {"tested": False, "words": "not tested, as the overall gate must pass first"}
     assert "points, not tested" in report(refused.directory)
 
@@ -427,11 +419,16 @@ def test_subgroups_are_tested_after_a_pass_and_not_before(
     ids=lambda edit: json.dumps(edit),
 )
 def test_an_edit_of_the_gate_after_the_commit_is_refused(
-    edit: dict[str, Any], finished_run: Path, consults: Corpus, lock: SplitLock, tmp_path: Path
+    campaign: RunTiny,
+    edit: dict[str, Any],
+    finished_run: Path,
+    consults: Corpus,
+    finished_lock: SplitLock,
+    tmp_path: Path,
 ) -> None:
     out = Path(shutil.copytree(finished_run, tmp_path / "run"))
     with pytest.raises(PlanError, match="holds a campaign of another plan"):
-        campaign(consults, lock, out, **edit)
+        campaign(consults, finished_lock, out, **edit)
 
 
 def test_a_changed_number_of_the_gate_is_named(finished_run: Path, tmp_path: Path, rewrite: Any) -> None:

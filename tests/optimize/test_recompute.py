@@ -11,39 +11,19 @@ from typing import Any
 import pytest
 
 from lineage.audit import audit_ledger
-from lineage.canonical import canonical_json, digest, digest_bytes, pretty_json
+from lineage.canonical import canonical_json, digest, digest_bytes
 from lineage.errors import LedgerError
-from lineage.ledger import GENESIS
 from lineage.records import stable
 from optimize import Campaign, parse_plan
 from optimize.recompute import audit_numbers, differences, load_run, recompute_verdict, recorded_pool
-from splits import Corpus, SplitLock, load_lock
+from splits import Corpus, SplitLock
 from students import load_instruction
 
 Rows = list[dict[str, Any]]
+Rewrite = Callable[[Path, Callable[[Rows], None]], None]
+MakePlan = Callable[..., dict[str, Any]]
 PER_FACT = {"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "budget": {"answer_tokens": 1}, "max_facts": 5}
 WHOLE_NOTE = {"shape": "whole-note", "model": {"simulated": {"noise": 2.0}}, "samples": 2, "temperature": 1.0}
-
-
-@pytest.fixture(scope="session")
-def lock(consults: Corpus, finished_run: Path) -> SplitLock:
-    return load_lock(finished_run.parent / "lock.json", consults)
-
-
-def campaign(directory: Path, corpus: Corpus, lock: SplitLock, **more: Any) -> Path:
-    plan = {
-        "name": "tiny",
-        "corpus": {"bundled": "consults"},
-        "splits": {"lock": "lock.json"},
-        "student": PER_FACT,
-        "baseline": "stated-in-note",
-        "search": {"iterations": 6, "minibatch_groups": 2, "seed": 4},
-        "gate": {"rule": "point"},
-        **more,
-    }
-    baseline = load_instruction("stated-in-note")
-    Campaign(parse_plan(plan, where="test"), corpus, lock, directory, baseline=baseline, exploratory="a test").run()
-    return directory
 
 
 @pytest.fixture
@@ -53,23 +33,6 @@ def run(finished_run: Path, tmp_path: Path) -> Path:
 
 def errors(directory: Path) -> list[str]:
     return [f"{found.place}: {found.words}" for found in audit_numbers(directory) if found.severity != "info"]
-
-
-def rewrite(directory: Path, change: Callable[[Rows], None]) -> None:
-    """Change events and chain them anew, with head and verdict file to match."""
-    rows = [json.loads(line) for line in (directory / "ledger.jsonl").read_text().splitlines()]
-    change(rows)
-    prev = GENESIS
-    for row in rows:
-        if row["type"] == "verdict":
-            row["body"]["verdict_hash"] = digest(row["body"]["verdict"])
-        row["prev"] = prev
-        prev = row["hash"] = digest({key: value for key, value in row.items() if key != "hash"})
-    (directory / "ledger.jsonl").write_text("".join(canonical_json(row) + "\n" for row in rows))
-    head = {"count": len(rows), "hash": prev}
-    (directory / "ledger.head.json").write_text(pretty_json(head))
-    verdict = next(row for row in rows if row["type"] == "verdict")["body"]["verdict"]
-    (directory / "verdict.json").write_text(pretty_json({**verdict, "ledger_head": head}))
 
 
 def body(rows: Rows, kind: str) -> Any:
@@ -103,9 +66,13 @@ def test_the_verdict_is_computed_again_exactly(run: Path) -> None:
     ids=["margin", "minimum", "share", "whole-note", "replicates", "permutation", "lower-bound", "no-search"],
 )
 def test_campaigns_of_every_kind_are_computed_again(
-    more: dict[str, Any], consults: Corpus, lock: SplitLock, tmp_path: Path
+    more: dict[str, Any], consults: Corpus, finished_lock: SplitLock, tiny_plan: MakePlan, tmp_path: Path
 ) -> None:
-    directory = campaign(tmp_path / "run", consults, lock, **more)
+    directory = tmp_path / "run"
+    # The third proposal of this search is the winner.
+    plan = parse_plan(tiny_plan(**{"search": {"iterations": 3, "minibatch_groups": 2, "seed": 4}} | more), where="test")
+    baseline = load_instruction("stated-in-note")
+    Campaign(plan, consults, finished_lock, directory, baseline=baseline, exploratory="a test").run()
     assert errors(directory) == []
     assert [found.words for found in audit_ledger(directory) if found.severity != "info"] == []
 
@@ -163,12 +130,14 @@ def spent(rows: Rows) -> None:
         (spent, "seal_opened: alpha"),
     ],
 )
-def test_a_changed_number_that_is_chained_anew_is_found(run: Path, change: Callable[[Rows], None], place: str) -> None:
+def test_a_changed_number_that_is_chained_anew_is_found(
+    run: Path, rewrite: Rewrite, change: Callable[[Rows], None], place: str
+) -> None:
     rewrite(run, change)
     assert any(place in error for error in errors(run)), errors(run)
 
 
-def test_another_wording_is_a_warning_where_another_version_wrote_it(run: Path) -> None:
+def test_another_wording_is_a_warning_where_another_version_wrote_it(run: Path, rewrite: Rewrite) -> None:
     def older(rows: Rows) -> None:
         rows[0]["body"]["volatile"]["holdgate"] = "0.0.1"
         pleased(rows)
@@ -180,7 +149,7 @@ def test_another_wording_is_a_warning_where_another_version_wrote_it(run: Path) 
     assert "error" in {finding.severity for finding in audit_numbers(run)}
 
 
-def test_a_changed_score_with_every_hash_made_anew_is_found(run: Path) -> None:
+def test_a_changed_score_with_every_hash_made_anew_is_found(run: Path, rewrite: Rewrite) -> None:
     path = next(path for path in sorted((run / "judgements").iterdir()) if "confirm" in path.name)
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     rows[0]["score"] = round(1 - rows[0]["score"], 3)
@@ -199,7 +168,7 @@ def test_a_changed_score_with_every_hash_made_anew_is_found(run: Path) -> None:
     assert any(path.name in error and "score of" in error for error in errors(run))
 
 
-def test_a_verdict_against_its_threshold_is_found(run: Path) -> None:
+def test_a_verdict_against_its_threshold_is_found(run: Path, rewrite: Rewrite) -> None:
     rewrite(run, lambda rows: body(rows, "calibration").update(threshold=0.95))
     assert any("calibration: threshold" in error for error in errors(run))
 

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.loading import load_plan
 from lineage.errors import CampaignError, InputError
-from optimize.noise_run import NoiseRun
 from optimize.recompute import RecordedRun, load_run
 from optimize.replicates import recorded_evaluation, seed_of
 from optimize.score_table import ScoredDocument, ScoreTable, read_scores, recorded_scores
@@ -105,10 +102,8 @@ def test_recorded_scores_are_those_of_the_run(finished_run: Path) -> None:
     assert table.constructed
 
 
-def test_recorded_scores_of_several_replicates_are_their_median(make_plan: Callable[..., Path], tmp_path: Path) -> None:
-    loaded = load_plan(str(make_plan(replicates=3)))
-    NoiseRun(loaded.plan, loaded.corpus, loaded.lock, tmp_path / "noise", baseline=loaded.baseline).run()
-    run = load_run(tmp_path / "noise")
+def test_recorded_scores_of_several_replicates_are_their_median(measured_noise: Path) -> None:
+    run = load_run(measured_noise)
     table = recorded_scores(run, split="accept", candidate=seed_of(run))
     evaluation = recorded_evaluation(run, split="accept", candidate=seed_of(run))
     for document in table.documents:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from lineage.errors import SplitError
 from splits.corpus import Corpus
 from splits.exclusions import Exclusion
-from splits.profiles import Balance, balance, checked_stratify, features_of
+from splits.partition import some_of
+from splits.profiles import STRATIFY, Balance, balance, features_of
 from splits.selection import Selection, remaining
 from splits.unions import Union, connected
 
@@ -195,9 +196,9 @@ def test_a_kind_that_most_groups_hold_labels_those_without_it(grow: Grow) -> Non
 
 
 def test_what_splits_cannot_be_balanced_over_is_refused() -> None:
-    assert checked_stratify(["kinds", "stratum", "kinds"]) == ("stratum", "kinds")
+    assert some_of(["kinds", "stratum", "kinds"], STRATIFY, what="stratify") == ("stratum", "kinds")
     with pytest.raises(SplitError, match="stratify must name some of stratum, kinds, rare-traces, got 'cohort'"):
-        checked_stratify(["stratum", "cohort"])
+        some_of(["stratum", "cohort"], STRATIFY, what="stratify")
 
 
 def test_balance_says_how_far_each_feature_is_off_its_proportional_number(grow: Grow) -> None:

@@ -83,7 +83,7 @@ def test_the_cap_blocks_only_where_the_low_end_exceeds_it(make_arm: MakeArm) -> 
     assert "above the cap; it blocks only where the low end exceeds 0.1" in finding(above, "cap on false alarms").words
     blocked = read(guardrails, make_arm(groups(n, flagged=least)), baseline)
     assert blocked.decision == "refuse"
-    assert f"{least} of {n} ({least / n:.3f}, Wilson interval [{wilson(least, n).low:.3f}, " in blocked.reason
+    assert f"{least} of {n} ({least / n:.3f}, 95% Wilson interval [{wilson(least, n).low:.3f}, " in blocked.reason
 
 
 def test_a_good_judge_at_two_of_twenty_is_not_blocked(make_arm: MakeArm) -> None:

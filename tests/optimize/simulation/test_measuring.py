@@ -58,7 +58,7 @@ def test_the_default_rule_holds_its_level_for_other_judges_and_shapes(
 
 
 def test_the_default_interval_covers_the_truth_as_often_as_it_says_at_forty_seven_groups() -> None:
-    cells = coverage(world(PUBLISHED, PER_FACT, NULL), (47,), Simulation(10_000, seed=20_261_130))
+    cells = coverage(world(PUBLISHED, PER_FACT, NULL), (47,), Simulation(4_000, seed=20_261_130))
     found = {(cell.quantity, cell.method): cell for cell in cells}
     default = found["difference", "linearised t"]
     assert 0.935 <= default.covers.interval.low <= default.covers.interval.high <= 0.965
