@@ -7,16 +7,17 @@ pairs and documents that have a score in every replicate, so that no failure mov
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from optimize.choice import number
 from optimize.evaluation import Evaluation
-from optimize.objectives import detection_at_fa, flag_rates
+from optimize.objectives import ScoredExamples, detection_at_fa, flag_rates, scored_evaluation
+from optimize.objectives.scored import Bools, Codes
+from optimize.stats.groups import Floats
 
 CAP: Final = 0.10
 """Most false alarms of the threshold at which detection is measured."""
@@ -186,59 +187,49 @@ def noise_floor(evaluation: Evaluation) -> NoiseFloor:
     Args:
         evaluation: of at least two replicates; one of fewer has an undefined floor, with the reason.
     """
-    replicates = evaluation.replicates
-    unscored = len(evaluation.unscored)
-    if len(replicates) < 2:
-        return NoiseFloor(replicates=len(replicates), unscored=unscored, reason=ONE_REPLICATE)
-    found = _credits(evaluation, "omission")
-    if not found:
-        return NoiseFloor(replicates=len(replicates), unscored=unscored, reason=NO_COMMON_PAIR)
-    scores = {
-        example.id: [evaluation.score(example.id, replicate) for replicate in replicates]
-        for example in evaluation.examples
-    }
-    values = np.array(list(found.values()))
+    replicates, unscored = len(evaluation.replicates), len(evaluation.unscored)
+    if replicates < 2:
+        return NoiseFloor(replicates=replicates, unscored=unscored, reason=ONE_REPLICATE)
+    scored = scored_evaluation(evaluation)
+    omissions, rows = _credit(scored, "omission")
+    if not len(omissions):
+        return NoiseFloor(replicates=replicates, unscored=unscored, reason=NO_COMMON_PAIR)
+    missing = np.isnan(scored.scores)
+    same = (scored.scores == scored.scores[:, :1]) | (missing & missing[:, :1])
     return NoiseFloor(
-        replicates=len(replicates),
-        pairs=len(found),
-        flipped=sum(len(set(row)) > 1 for row in found.values()),
-        documents=sum(None not in row for row in scores.values()),
+        replicates=replicates,
+        pairs=len(omissions),
+        flipped=int((omissions != omissions[:, :1]).any(axis=1).sum()),
+        documents=int((~missing.any(axis=1)).sum()),
         unscored=unscored,
         measures={
-            OMISSIONS: _mean_credit(found, len(replicates)),
-            "commissions": _mean_credit(_credits(evaluation, "commission"), len(replicates)),
-            **_flagging(evaluation, scores),
+            OMISSIONS: _mean_credit(omissions),
+            "commissions": _mean_credit(_credit(scored, "commission")[0]),
+            **_flagging(scored),
         },
-        by_group_sd=_by_group_sd(values, [evaluation.planned_pairs("omission")[name] for name in found]),
-        tie_mass=float(np.mean(values == 0.5)),
-        deterministic=all(len(set(row)) == 1 for row in scores.values()),
+        by_group_sd=_by_group_sd(omissions, scored.groups.codes[rows]),
+        tie_mass=float(np.mean(omissions == 0.5)),
+        deterministic=bool(same.all()),
     )
 
 
-def _credits(evaluation: Evaluation, label: str) -> dict[str, tuple[float, ...]]:
-    """Credit of each pair in every replicate, of the pairs that have a score in all of them; in order of ids."""
-    units = {(pair.example, pair.replicate): pair.credit for pair in evaluation.pairs(label)}
-    rows = {
-        name: [units.get((name, replicate)) for replicate in evaluation.replicates]
-        for name in sorted(evaluation.planned_pairs(label))
-    }
-    return {name: tuple(c for c in row if c is not None) for name, row in rows.items() if None not in row}
+def _credit(scored: ScoredExamples, label: str) -> tuple[Floats, Bools]:
+    """Credit of each pair in every replicate, of the pairs that have a score in all of them, and which they are."""
+    rows = scored.paired & scored.attributes["label"].equal_to(label) & ~np.isnan(scored.credit).any(axis=1)
+    return scored.credit[rows], rows
 
 
-def _mean_credit(pairs: Mapping[str, Sequence[float]], replicates: int) -> Spread:
-    if not pairs:
-        return Spread((math.nan,) * replicates, 0)
+def _mean_credit(credit: Floats) -> Spread:
+    if not len(credit):
+        return Spread((math.nan,) * credit.shape[1], 0)
     # Sums of halves are exact, whatever their order.
-    return Spread(tuple(sum(column) / len(pairs) for column in zip(*pairs.values(), strict=True)), len(pairs))
+    return Spread(tuple(float(total) / len(credit) for total in credit.sum(axis=0)), len(credit))
 
 
-def _flagging(evaluation: Evaluation, scores: Mapping[str, Sequence[float | None]]) -> dict[str, Spread]:
+def _flagging(scored: ScoredExamples) -> dict[str, Spread]:
     """Detection at each replicate's own threshold, and false alarms at that of the first, as a plan would fix it."""
-    scored = {name: row for name, row in scores.items() if None not in row}
-    flawed, clean = (
-        np.array([scored[ex.id] for ex in evaluation.examples if ex.id in scored and (ex.label == "clean") is is_clean])
-        for is_clean in (False, True)
-    )
+    whole = ~np.isnan(scored.scores).any(axis=1)
+    flawed, clean = scored.scores[whole & scored.flawed], scored.scores[whole & scored.clean]
     assert min(len(flawed), len(clean)) > 0, "a pair that is scored in every replicate is of both"
     swept = [detection_at_fa(*columns, cap=CAP) for columns in zip(flawed.T, clean.T, strict=True)]
     fixed = [flag_rates(*columns, swept[0].threshold) for columns in zip(flawed.T, clean.T, strict=True)]
@@ -248,12 +239,11 @@ def _flagging(evaluation: Evaluation, scores: Mapping[str, Sequence[float | None
     }
 
 
-def _by_group_sd(values: npt.NDArray[np.float64], groups: Sequence[str]) -> float:
+def _by_group_sd(credit: Floats, codes: Codes) -> float:
     """SD of the difference between two replicates, from group sums of the differences over every two replicates.
 
     Under noise alone the differences have mean 0, so none is estimated, and every group counts as one observation.
     """
-    names, codes = np.unique(np.asarray(groups), return_inverse=True)
-    sums = np.stack([np.bincount(codes, weights=column, minlength=len(names)) for column in values.T])
+    sums = np.stack([np.bincount(codes, weights=column) for column in credit.T])
     first, second = np.triu_indices(len(sums), k=1)
-    return float(math.sqrt(np.square(sums[first] - sums[second]).sum(axis=1).mean()) / len(values))
+    return math.sqrt(np.square(sums[first] - sums[second]).sum(axis=1).mean()) / len(credit)

@@ -12,6 +12,7 @@ from experiments.cli.calibrate import calibrate_command
 from experiments.cli.campaigns import plan_command, run_command
 from experiments.cli.corpora import corpus_group
 from experiments.cli.doctor import doctor_command
+from experiments.cli.family import family_command
 from experiments.cli.judging import compare_command, judge_command
 from experiments.cli.measures import measures_command
 from experiments.cli.models import model_group
@@ -59,6 +60,7 @@ for command in (
     noise_command,
     calibrate_command,
     measures_command,
+    family_command,
     judge_command,
     compare_command,
     simulate_command,

@@ -152,5 +152,6 @@ class BeyondNoise(_Monotone):
         return Finding(
             self.name,
             value > least,
-            f"difference {value:+z.4f}; it must exceed {self.multiple:g} times the noise floor of {sd:.4f}: {least:.4f}",
+            f"difference {value:+z.4f}; it must exceed {self.multiple:g} times the noise floor of {sd:.4f}: "
+            f"{least:.4f}",
         )

@@ -31,7 +31,8 @@ def scored_evaluation(evaluation: Judged) -> ScoredExamples:
     """Scored examples of an evaluation; a judgement that failed or abstained is NaN.
 
     Raises:
-        InputError: an example is judged twice in one replicate, or judgements combine different numbers of samples.
+        InputError: an example is judged twice in one replicate or is not among the examples, or judgements combine
+            different numbers of samples.
     """
     examples, judgements = evaluation.examples, evaluation.judgements
     row_of = {example.id: row for row, example in enumerate(examples)}
@@ -44,6 +45,8 @@ def scored_evaluation(evaluation: Judged) -> ScoredExamples:
         unit = (judgement.example, judgement.replicate)
         if unit in seen:
             raise InputError(f"example {unit[0]!r} is judged twice in replicate {unit[1]}; number the replicates")
+        if judgement.example not in row_of:
+            raise InputError(f"{judgement.example!r} is judged and is not among the examples; pass every example")
         seen.add(unit)
         samples.add(int(judgement.sent.get("samples", 1)))
         if judgement.score is not None:

@@ -7,7 +7,8 @@ from optimize.power.pilot import Pilot, discordance_of, read_pilot
 from optimize.power.planned import PlannedRule, closed_power, standard_error
 from optimize.power.simulated import SimulatedComparisons
 from optimize.power.sizes import SplitSizes, resized, split_sizes
-from optimize.power.statement import Power, between, plan_power
+from optimize.power.statement import Power, plan_power
+from optimize.power.wording import between
 
 __all__ = [
     "PER_FACT_LIKE",

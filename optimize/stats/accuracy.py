@@ -66,6 +66,11 @@ class AccuracyByType:
     types: tuple[TypeAccuracy, ...]
 
     @property
+    def method(self) -> str:
+        """How the shares and their intervals are computed."""
+        return "share of right answers, intervals linearised by group and Wilson's"
+
+    @property
     def least(self) -> TypeAccuracy:
         """The type with the lowest share; the overall entry where there is no type."""
         return min(self.types, key=lambda entry: entry.value, default=self.overall)

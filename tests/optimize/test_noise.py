@@ -35,6 +35,12 @@ def evaluated(scores: Scores) -> Evaluation:
     return Evaluation("c", tuple(examples), tuple(judgements))
 
 
+def without(evaluation: Evaluation, label: str) -> Evaluation:
+    """The evaluation without the examples of a label."""
+    kept = {example.id: example for example in evaluation.examples if example.label != label}
+    return Evaluation("c", tuple(kept.values()), tuple(j for j in evaluation.judgements if j.example in kept))
+
+
 def drawn(rng: np.random.Generator, *, groups: int, replicates: int, noise: float) -> Evaluation:
     """Scores of whole steps, with noise drawn anew for every document in every replicate."""
 
@@ -144,15 +150,13 @@ def test_false_alarms_are_counted_at_the_threshold_of_the_first_replicate() -> N
 
 def test_commissions_alone_have_no_floor() -> None:
     evaluation = evaluated({f"g{n}": ([0.9, 0.9], [0.1, 0.1], [0.1, 0.1]) for n in range(3)})
-    without = tuple(ex for ex in evaluation.examples if ex.label != "omission")
-    floor = noise_floor(Evaluation("c", without, evaluation.judgements))
+    floor = noise_floor(without(evaluation, "omission"))
     assert floor.reason == NO_COMMON_PAIR
 
 
 def test_without_a_commission_their_measure_is_undefined_and_the_rest_is_not() -> None:
     evaluation = evaluated({f"g{n}": ([0.9, 0.8], [0.1, 0.1], [0.1, 0.1]) for n in range(3)})
-    without = tuple(ex for ex in evaluation.examples if ex.label != "commission")
-    floor = noise_floor(Evaluation("c", without, evaluation.judgements))
+    floor = noise_floor(without(evaluation, "commission"))
     assert floor.defined
     assert not floor.measures["commissions"].defined
     assert floor.row()["measures"]["commissions"]["spread"] is None

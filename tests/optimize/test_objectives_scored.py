@@ -146,6 +146,8 @@ def test_what_is_judged_twice_or_with_mixed_samples_is_refused() -> None:
     twice = Evaluation("candidate", EXAMPLES, (*evaluation.judgements, evaluation.judgements[0]))
     with pytest.raises(InputError, match="example 'c1' is judged twice in replicate 0"):
         scored_evaluation(twice)
+    with pytest.raises(InputError, match="'a2' is judged and is not among the examples"):
+        scored_evaluation(Evaluation("candidate", EXAMPLES[:-1], evaluation.judgements))
     others = judged({"a2": [None] * 4}, samples=3).judgements[3:]
     mixed = Evaluation("candidate", EXAMPLES, (*evaluation.judgements, *others))
     with pytest.raises(InputError, match=r"the same number of samples, got \[1, 3\]"):

@@ -9,7 +9,7 @@ import pytest
 from lineage.errors import InputError
 from optimize.gate import CleanCounts
 from optimize.power import PER_FACT_LIKE, Discordance, PlannedRule, Power, SplitSizes, between, closed_power, plan_power
-from optimize.power.statement import ENOUGH
+from optimize.power.wording import ENOUGH
 from optimize.stats import wilson
 
 HELDOUT = SplitSizes((3,) * 37 + (2,) * 10, (2,) * 40, (1,) * 47, CleanCounts(47, 0))
