@@ -58,7 +58,7 @@ class StudentPlan(Section):
         default_factory=lambda: dict(CREDITS), description="Credit of each grade (three-stage)."
     )
     program: str | None = Field(None, description="Where a dspy program is made: package.module:function (program).")
-    program_state: str | None = Field(None, description="File that dspy's save wrote of it, from the working directory.")
+    program_state: str | None = Field(None, description="File that dspy's save wrote of it (program).")
     inputs: dict[str, str] = Field(
         default_factory=lambda: {"source": "source", "document": "document"},
         description="Which of source, document and facts each argument of the program is.",
