@@ -18,7 +18,7 @@ from students.transport.base import CallRequest, CallResult
 
 OWN = ("per-fact", "per-fact-keyed", "whole-note", "fact-list", "two-stage", "three-stage")
 """Designs whose scores are computed again from their verdicts or by a rule of their own."""
-AGAIN = [name for name in DESIGNS if name not in OWN]
+AGAIN = [name for name in DESIGNS if name not in (*OWN, "program")]
 
 
 class Talkative(SimulatedTransport):
