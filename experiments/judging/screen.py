@@ -56,18 +56,18 @@ def show_table(console: Console, table: Row) -> None:
     """Print the table and what it says of itself."""
     for sheet in sheets(table):
         console.print()
-        show_sheet(console, sheet)
+        show_sheet(console, sheet, brief=True)
     console.print()
     for words in table["words"]:
         say(console, words)
 
 
-def show_sheet(console: Console, sheet: Sheet) -> None:
-    """Print one sheet; columns in which every row says nothing are left out."""
+def show_sheet(console: Console, sheet: Sheet, *, brief: bool = False) -> None:
+    """Print one sheet; with ``brief`` columns in which every row says nothing are left out."""
     shown = [
         place
         for place in range(len(sheet.columns))
-        if place == 0 or any(row[place] not in (NOTHING, "") for row in sheet.rows)
+        if not brief or place == 0 or any(row[place] not in (NOTHING, "") for row in sheet.rows)
     ]
     table = Table(title=sheet.title, title_justify="left")
     for place in shown:

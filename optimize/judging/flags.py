@@ -20,6 +20,7 @@ CAP: Final = 0.10
 """Most false alarms of the swept threshold."""
 NO_RULE: Final = "no rule of its own"
 NOT_SWEPT: Final = "a verdict of yes or no is not swept"
+NOTHING_SCORED: Final = "nothing has a score"
 
 Source = Literal["own", "swept"]
 
@@ -70,6 +71,8 @@ def swept_flagging(scored: ScoredExamples, *, swept: bool, cap: float = CAP) -> 
     nothing = np.full(len(scored), np.nan)
     if not swept:
         return Flagging("", "swept", nothing, NOT_SWEPT)
+    if np.isnan(scored.scores).all():
+        return Flagging("", "swept", nothing, NOTHING_SCORED)
     try:
         found = sweep(scored, cap=cap)
     except InputError as error:

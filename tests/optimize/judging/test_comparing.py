@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from lineage.errors import InputError
+from optimize.evaluation import Evaluation
 from optimize.judging import JudgingPlan, JudgingRun
 from optimize.judging.alignment import Side, aligned, find_side
-from optimize.judging.comparing import compare_judges, overlap_row
+from optimize.judging.comparing import compare_judges, flags_row, overlap_row
 from optimize.judging.flags import Flagging
-from optimize.objectives import compare
+from optimize.objectives import compare, scored_evaluation
 from optimize.stats import exact_mcnemar, mid_p_mcnemar
 from splits import Corpus
+from splits.corpus import Example
 
 MakeJudging = Callable[..., JudgingPlan]
 
@@ -169,3 +171,12 @@ def test_undefined_numbers_are_none_with_a_reason(judging: MakeJudging, consults
     assert (row["difference"], row["sign_flip_p"], row["pairs"], row["planned"]) == (None, None, 0, 0)
     assert row["reason"] == "there is no observation"
     json.dumps(found, allow_nan=False)
+
+
+def test_where_nothing_is_decided_no_test_has_a_p_value() -> None:
+    examples = [Example(f"o{n}", f"g{n}", "s", "", "", "omission", "omit", twin="c") for n in range(3)]
+    scored = scored_evaluation(Evaluation("c", tuple(examples), ()))
+    undecided = Flagging("a", "own", np.full(3, np.nan))
+    row = flags_row(scored, [undecided, undecided], by="own", seed=0)["flawed"]
+    assert (row["mcnemar_p"], row["mid_p"], row["sign_flip_p"], row["difference"]) == (None, None, None, None)
+    assert (row["undecided"], row["reason"]) == (3, "there is no observation")

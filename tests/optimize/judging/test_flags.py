@@ -94,3 +94,8 @@ def test_a_rate_of_clean_documents_is_one_of_false_alarms() -> None:
     assert flag_rate(scored, found, scored.flawed, level=0.95).name == "detection"
     nothing = flag_rate(scored, found, scored.flawed & scored.clean, level=0.95)
     assert nothing.reason == "there is no document"
+
+
+def test_a_judge_that_scored_nothing_has_no_threshold() -> None:
+    silent = evaluation({"c0": [None], "o0": [None]}, {})
+    assert swept_flagging(scored_evaluation(silent), swept=True).reason == "nothing has a score"
