@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from experiments.loading import LoadedPlan
+from optimize.controls import accept_part
 from optimize.equal_budget import MOST_SAMPLES
 from optimize.models import capabilities_of
 from optimize.student_plan import StudentPlan
@@ -57,20 +58,22 @@ def plan_size(loaded: LoadedPlan) -> PlanSize:
     def calls(examples: Iterable[Example]) -> int:
         return sum(_calls(loaded, corpus, example) for example in examples)
 
-    reflect, accept = (split_examples(lock, corpus, split) for split in ("reflect", "accept"))
+    reflect = split_examples(lock, corpus, "reflect")
+    accept = accept_part(plan.controls, lock, corpus).examples
     by_group: dict[str, int] = {}
     for example in reflect:
         by_group[example.group] = by_group.get(example.group, 0) + _calls(loaded, corpus, example)
     largest = sum(sorted(by_group.values(), reverse=True)[: plan.search.minibatch_groups])
     heldout = _heldout_calls(loaded)
+    proposals = plan.search.iterations * plan.search.parallel
     repeated = not (plan.simulated or plan.student.prompt_cache == "exact")
     return PlanSize(
         calibrate=calls(accept),
         baseline=heldout * plan.replicates,
-        minibatches=2 * largest * plan.search.iterations,
-        accept=calls(accept) * plan.search.iterations,
+        minibatches=2 * largest * proposals,
+        accept=calls(accept) * (proposals + len(plan.search.seeds)),
         confirm=heldout * plan.replicates * (2 if repeated else 1),
-        reflector=plan.search.iterations if plan.reflector.kind == "llm" else 0,
+        reflector=proposals if plan.reflector.kind == "llm" else 0,
         equal_budget=_equal_budget_calls(loaded, heldout),
     )
 

@@ -58,6 +58,8 @@ class StudentPlan(Section):
         model = self.model.original
         if self.shape == "per-fact-keyed" and model.simulated is not None:
             raise ValueError("the simulated judge answers shapes per-fact and whole-note only")
+        if self.shape != "per-fact" and model.simulated is not None and model.simulated.planted is not None:
+            raise ValueError("the simulated judge with a planted improvement answers shape per-fact only")
         if self.prompt_cache != "unset" and model.local is None and model.endpoint is None and model.role is None:
             raise ValueError("prompt_cache has no effect on this model; remove it")
         if self.prompt_cache == "exact" and model.local is None and model.role is None:

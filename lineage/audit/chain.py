@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lineage.audit.contamination import check_contamination
+from lineage.audit.family import check_lineage, check_search
 from lineage.audit.files import check_evaluations, check_examples, check_registered
-from lineage.audit.protocol import check_lineage, check_openings, check_order
+from lineage.audit.protocol import check_openings, check_order
 from lineage.audit.record import Finding, RunRecord
 from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
 from lineage.errors import LedgerError
@@ -36,6 +37,7 @@ def audit_ledger(directory: Path) -> list[Finding]:
         check_openings,
         check_evaluations,
         check_lineage,
+        check_search,
         check_choice,
         check_verdict,
         check_prompt,

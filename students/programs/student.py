@@ -121,8 +121,9 @@ class ProgramStudent:
         The source of the module's class is part of it, where it can be had; what that calls is not.
         """
         state = self.program.dump_state()
-        for name in self.seed_texts:
+        for name, predictor in self.program.named_predictors():
             state[name]["signature"].pop("instructions")
+            state[name]["types"] = {field: str(info.annotation) for field, info in predictor.signature.fields.items()}
         return {
             "student": self.name,
             "program": digest([_source(type(self.program)), state]),
@@ -220,7 +221,7 @@ class ProgramStudent:
     def _check_arguments(self) -> None:
         """Whether the program takes what it will be given."""
         try:
-            inspect.signature(self.program.forward).bind(**dict.fromkeys(self.inputs))
+            inspect.signature(type(self.program).forward).bind(self.program, **dict.fromkeys(self.inputs))
         except TypeError as error:
             raise PlanError(
                 f"{self.title}: its forward does not take the inputs {', '.join(self.inputs)} ({error})"
