@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import numpy as np
 
 from reflectors.clauses import split_clauses
 from reflectors.reflector import Reflection, ReflectionRequest
 
-OPERATOR = "crossover"
-TRIES = 40
+OPERATOR: Final = "crossover"
+TRIES: Final = 40
 """Draws of a part of the union before the reflector gives up on finding one that was not tried before."""
 
 

@@ -9,8 +9,8 @@ from lineage.errors import PlanError
 
 TOKENS: Final = 6_000
 """Bound on the feedback where the plan gives none."""
-LEAST_TOKENS: Final = 200
-"""Least bound: one failure with its ground truth has to fit."""
+LEAST_TOKENS: Final = 400
+"""Least bound: two parents of a crossover share it, and each has a summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Feedback:
         tokens: most tokens of it all, estimated (see :func:`~reflectors.excerpts.estimate_tokens`).
 
     Raises:
-        PlanError: the bound is too small for a single failure.
+        PlanError: the bound is too small to say anything.
     """
 
     truth: bool = True

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from reflectors.excerpts import around, estimate_tokens
 from reflectors.feedback import Feedback
 from reflectors.traces import Trace, count_failures
 
-RULE = (
+RULE: Final = (
     "A judge earns by ranking each flawed document below its own correct twin. Scoring every document lower or higher "
     "gains nothing, and neither does calling every fact absent or present."
 )
-_DOCUMENT = "\n   The document: "
-_ASIDE = 90
+_DOCUMENT: Final = "\n   The document: "
+_ASIDE: Final = 90
 """Tokens kept for the summary, and for the sentence that says what was cut."""
 
 

@@ -29,8 +29,8 @@ class Judged:
 class Rounds:
     """One search, an iteration at a time, without a word of gepa.
 
-    The attempts of an iteration are drawn, asked for and judged in one order, that of the ledger. Round 0 is that of the
-    further seeds of the plan.
+    The attempts of an iteration are drawn, asked for and judged in one order, that of the ledger. Round 0 is that of
+    the further seeds of the plan.
 
     Args:
         space: what the search may see.

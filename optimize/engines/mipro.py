@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import product
 from typing import Any, Final
 
 import dspy
 from dspy.teleprompt import MIPROv2
 
 from lineage.ledger import Ledger
+from lineage.records import Candidate
 from optimize.engines.asking import LenientAdapter, ReflectorEngine, reflector_lm
 from optimize.engines.desk import Desk, Origin
 from optimize.engines.program import RivalProgram, data_set, reward
@@ -93,15 +93,16 @@ class _Tried:
 
     def __init__(self, desk: Desk, engine: ReflectorEngine) -> None:
         self._desk, self._engine = desk, engine
-        self._names = list(desk.space.seed_candidate.texts)
-        self._proposed: list[dict[str, str]] = []
+        self._seed = dict(desk.space.seed_candidate.texts)
+        self._proposed: list[tuple[str, str]] = []
+        self._drawn = set(self._seed.items())
         self._unread = 0
 
     def propose(self, instructions: list[list[str]]) -> list[list[str]]:
         """Keep the proposed instructions of each block; the seed's stands in for what could not be read."""
         self._unread = sum(not text.strip() for texts in instructions for text in texts)
         readable = [[text if text.strip() else texts[0] for text in texts] for texts in instructions]
-        self._proposed = [dict(zip(self._names, texts, strict=True)) for texts in product(*readable)]
+        self._proposed = [(name, text) for name, texts in zip(self._seed, readable, strict=True) for text in texts]
         return readable
 
     def __call__(self, texts: Mapping[str, str]) -> None:
@@ -112,30 +113,25 @@ class _Tried:
         """
         if self._desk.use.spent:
             raise SearchEndedError
+        self._drawn |= set(texts.items())
         if (candidate := self._recorded(dict(texts))) is not None:
             self._desk.entered(candidate, "drawn by the sampler, and judged on all of accept")
 
     def leave(self) -> None:
-        """Record what was proposed and never drawn, and what could not be read.
-
-        Of several blocks only the first combinations with a new text are recorded.
-        """
-        seen = {text for each in self._proposed if self._desk.known(each) for text in each.values()}
-        for texts in self._proposed:
-            if not set(texts.values()) <= seen:
-                seen |= set(texts.values())
-                if (candidate := self._recorded(texts)) is not None:
-                    self._desk.outcome(candidate, "rejected", NOT_TRIED)
-        seed = self._desk.space.seed_candidate.texts
+        """Record each instruction that was proposed and never drawn, and each that could not be read."""
+        for name, text in dict.fromkeys(self._proposed):
+            drawn = (name, text) in self._drawn
+            if not drawn and (candidate := self._recorded({**self._seed, name: text})) is not None:
+                self._desk.outcome(candidate, "rejected", NOT_TRIED)
         for _ in range(self._unread):
             self._desk.iteration += 1
-            self._desk.proposed(seed, seed, Origin(NAME, problem=UNREAD))
+            self._desk.proposed(self._seed, self._seed, Origin(NAME, problem=UNREAD))
 
-    def _recorded(self, texts: dict[str, str]) -> Any:
-        seed = self._desk.space.seed_candidate.texts
+    def _recorded(self, texts: dict[str, str]) -> Candidate | None:
+        """Record a proposal; the candidate, if it may be judged."""
         self._desk.iteration += 1
-        new = next((text for name, text in texts.items() if text != seed.get(name)), "")
+        new = next((text for name, text in texts.items() if text != self._seed[name]), "")
         answered = self._engine.written(new) if new.strip() else None
         origin = Origin(NAME) if answered is None else Origin(NAME, answered.prompt, answered.text)
-        valid = self._desk.proposed(seed, texts, origin)
+        valid = self._desk.proposed(self._seed, texts, origin)
         return self._desk.candidate(texts) if valid else None

@@ -108,7 +108,12 @@ class StudyStorage:
     def __init__(self, url: str, study: str) -> None:
         self.url, self.study = database_url(url), study
         self.engine = open_engine(self.url)
-        self.patiently(lambda: TABLES.create_all(self.engine))
+        self._optuna: Any = None
+        try:
+            self.patiently(lambda: TABLES.create_all(self.engine))
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def shared(self) -> bool:
@@ -123,6 +128,9 @@ class StudyStorage:
     def close(self) -> None:
         """Release the connections."""
         self.engine.dispose()
+        if self._optuna is not None:
+            self._optuna.remove_session()
+            self._optuna.engine.dispose()
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -148,11 +156,11 @@ class StudyStorage:
             arguments = {"connect_args": {"timeout": BUSY_S}} if not self.shared else {"pool_pre_ping": True}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-                storage = optuna.storages.RDBStorage(
+                self._optuna = optuna.storages.RDBStorage(
                     self.url.render_as_string(hide_password=False), engine_kwargs=arguments
                 )
                 return optuna.create_study(
-                    study_name=self.study, storage=storage, directions=directions, load_if_exists=True
+                    study_name=self.study, storage=self._optuna, directions=directions, load_if_exists=True
                 )
 
         return self.patiently(made)

@@ -138,6 +138,7 @@ def _page(path: Path, result: dict[str, Any]) -> None:
     assert ("Pruned trials" in text) is bool(result["counts"]["pruned"])
 
 
+@pytest.mark.integration
 def test_another_trial_than_the_best_can_be_confirmed_if_it_is_complete(
     holdgate: Holdgate, study: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -209,6 +210,17 @@ def test_what_cannot_be_done_is_refused_in_words(
     assert message in error
 
 
+def test_a_database_that_cannot_be_reached_is_named_without_its_password(
+    holdgate: Holdgate, study: Callable[..., Path], tmp_path: Path
+) -> None:
+    pytest.importorskip("psycopg", reason="the driver of PostgreSQL is not installed")
+    address = "postgresql://me:secret@127.0.0.1:1/nowhere"
+    status, text, error = holdgate("sweep", study(), "--out", tmp_path / "runs" / "tiny", "--storage", address)
+    assert status == 2
+    assert "postgresql+psycopg://me:***@127.0.0.1:1/nowhere: the study's database cannot be used" in error
+    assert "secret" not in text + error
+
+
 @pytest.mark.parametrize("name", ["simulated", "local"])
 def test_the_bundled_studies_can_be_searched_at_every_point(name: str) -> None:
     loaded = load_study(name)
@@ -245,6 +257,7 @@ def test_a_study_that_could_not_run_is_refused_before_anything_is_called(
         load_study(str(path))
 
 
+@pytest.mark.integration
 def test_values_from_the_environment_are_taken_at_each_point_and_stay_names_in_the_emitted_plan(
     holdgate: Holdgate, study: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

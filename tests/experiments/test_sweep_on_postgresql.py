@@ -27,6 +27,8 @@ from optimize.sweep.storage import ANSWERS
 
 pytestmark = pytest.mark.integration
 
+Start = Callable[[Path, Path], subprocess.Popen[str]]
+
 CONCURRENCY = 3
 TRIALS = 6
 PRICE = {"prompt_usd_per_million": 1.0, "completion_usd_per_million": 1.0}
@@ -99,13 +101,23 @@ def study(make_plan: Callable[..., Path], judge_endpoint: Any, tmp_path: Path) -
     return make
 
 
-def start(study: Path, out: Path, address: str) -> subprocess.Popen[str]:
-    """One worker, whose directory is on a machine of its own as far as it can tell."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    arguments = ["sweep", str(study), "--out", str(out), "--storage", address, "--grace", "6"]
-    return subprocess.Popen(
-        [sys.executable, "-P", "-c", RUN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+@pytest.fixture
+def start(postgresql: str) -> Iterator[Callable[[Path, Path], subprocess.Popen[str]]]:
+    """Starts a worker, whose directory is on a machine of its own as far as it can tell; none outlives its test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(study: Path, out: Path) -> subprocess.Popen[str]:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        arguments = ["sweep", str(study), "--out", str(out), "--storage", postgresql, "--grace", "6"]
+        command = [sys.executable, "-P", "-c", RUN, *arguments]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return started[-1]
+
+    yield begin
+    for worker in started:
+        if worker.poll() is None:
+            worker.kill()
+        worker.communicate()
 
 
 def result_of(study: Path, out: Path, address: str) -> StudyResult:
@@ -125,7 +137,7 @@ def cost(study: Path, endpoint: Any) -> float:
 
 
 def test_a_study_of_two_workers_finishes_where_one_is_killed_in_a_trial_and_pays_for_nothing_twice(
-    study: Callable[..., Path], postgresql: str, judge_endpoint: Any, tmp_path: Path
+    study: Callable[..., Path], start: Start, postgresql: str, judge_endpoint: Any, tmp_path: Path
 ) -> None:
     plan = study("killed", limits={"usd": 1.0})
     outs = [tmp_path / machine / "killed" for machine in ("one", "two")]
@@ -139,7 +151,7 @@ def test_a_study_of_two_workers_finishes_where_one_is_killed_in_a_trial_and_pays
             workers[0].send_signal(signal.SIGKILL)
 
     judge_endpoint.before = slow
-    workers += [start(plan, out, postgresql) for out in outs]
+    workers += [start(plan, out) for out in outs]
     said = [worker.communicate(timeout=300)[0] for worker in workers]
     assert workers[0].returncode == -signal.SIGKILL
     assert struck.is_set()
@@ -168,13 +180,13 @@ def test_a_study_of_two_workers_finishes_where_one_is_killed_in_a_trial_and_pays
 
 
 def test_a_limit_in_dollars_holds_for_two_workers_together_and_the_study_goes_on_when_it_is_raised(
-    study: Callable[..., Path], postgresql: str, judge_endpoint: Any, tmp_path: Path
+    study: Callable[..., Path], start: Start, postgresql: str, judge_endpoint: Any, tmp_path: Path
 ) -> None:
     limit = 0.03
     plan = study("limited", limits={"usd": limit})
     outs = [tmp_path / machine / "limited" for machine in ("one", "two")]
     judge_endpoint.before = lambda number: time.sleep(0.002)
-    workers = [start(plan, out, postgresql) for out in outs]
+    workers = [start(plan, out) for out in outs]
     said = [worker.communicate(timeout=300)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [3, 3], said
     assert all("limits.usd = 0.03 of the study would be passed" in words for words in said)
@@ -186,7 +198,7 @@ def test_a_limit_in_dollars_holds_for_two_workers_together_and_the_study_goes_on
     assert not stopped.finished
 
     plan.write_text(plan.read_text().replace("usd: 0.03", "usd: 1.0"), encoding="utf-8")
-    again = start(plan, outs[1], postgresql)
+    again = start(plan, outs[1])
     words = again.communicate(timeout=300)[0]
     assert again.returncode == 0, words
     result = result_of(plan, outs[1], postgresql)

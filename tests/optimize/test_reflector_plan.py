@@ -42,7 +42,7 @@ def plan(**reflector: Any) -> Plan:
         ({"kind": "human", "budget": {}, "temperature": 1}, "budget and temperature have no effect on kind human"),
         ({"kind": "llm", "model": MODEL, "wait": False}, "wait has no effect on kind llm"),
         ({"kind": "human", "poll_s": 0}, r"reflector\.poll_s: .*greater than 0"),
-        ({"kind": "human", "feedback": {"tokens": 10}}, r"reflector\.feedback\.tokens: .*greater than or equal to 200"),
+        ({"kind": "human", "feedback": {"tokens": 10}}, r"reflector\.feedback\.tokens: .*greater than or equal to 400"),
         ({"kind": "human", "feedback": {"ranks": False}}, r"unknown key 'reflector\.feedback\.ranks'.*'rank'"),
         ({"kind": "humans"}, r"reflector\.kind: Input should be 'operators'"),
     ],

@@ -216,7 +216,7 @@ def test_the_failure_does_not_depend_on_what_is_told_of_it() -> None:
 
 
 def test_a_bound_too_small_for_one_failure_is_refused() -> None:
-    with pytest.raises(PlanError, match=r"feedback\.tokens must be at least 200, got 50"):
+    with pytest.raises(PlanError, match=r"feedback\.tokens must be at least 400, got 50"):
         Feedback(tokens=50)
 
 

@@ -396,6 +396,7 @@ class Interrupted(BaseException):
     """What a signal would raise."""
 
 
+@pytest.mark.integration
 def test_a_search_interrupted_after_each_of_its_events_ends_as_if_never_interrupted(
     lab: Any, make_lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

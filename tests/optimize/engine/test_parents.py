@@ -38,18 +38,18 @@ def front_of(rows: list[list[float]]) -> Front:
     return Front(state.get_pareto_front_mapping(), state.per_program_tracked_scores)
 
 
-def drawn(front: Front, *, merge: MergePlan | None = None, draws: int = 4000) -> Counter[Parents]:
+def drawn(front: Front, *, merge: MergePlan | None = None, draws: int = 1500) -> Counter[Parents]:
     return Counter(FrontierSampling(seed, merge).draw(front, iteration=1, call=0) for seed in range(draws))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(rows=scores)
 def test_what_is_superfluous_goes_as_gepa_has_it_go(rows: list[list[float]]) -> None:
     front = front_of(rows)
     assert dict(front.undominated().leaders) == remove_dominated_programs(front.leaders, front.means)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(rows=scores, seed=st.integers(0, 9), iteration=st.integers(1, 9))
 def test_the_parent_is_the_one_that_gepa_s_own_selector_draws(
     rows: list[list[float]], seed: int, iteration: int
@@ -72,7 +72,7 @@ def test_parents_are_drawn_in_proportion_to_the_examples_that_they_lead_once_sup
     shares = drawn(front)
     assert set(shares) == {Parents(0), Parents(1), Parents(2)}
     for place, leads in ((0, 1), (1, 2), (2, 5)):
-        assert shares[Parents(place)] / 4000 == pytest.approx(leads / 8, abs=0.03)
+        assert shares[Parents(place)] / 1500 == pytest.approx(leads / 8, abs=0.04)
 
 
 def test_candidates_that_lead_together_share_their_examples() -> None:
@@ -95,7 +95,7 @@ def test_there_is_no_merge_before_the_pool_is_large_enough() -> None:
 def test_a_merge_s_second_parent_is_drawn_in_proportion_to_the_examples_that_the_first_does_not_lead() -> None:
     shares = drawn(front_of(THREE), merge=MERGE)
     of_first = {second: shares[Parents(0, second)] for second in (1, 2)}
-    assert of_first[1] / sum(of_first.values()) == pytest.approx(1 / 3, abs=0.04)
+    assert of_first[1] / sum(of_first.values()) == pytest.approx(1 / 3, abs=0.07)
     assert all(parents.second not in (None, parents.first) for parents in shares)
 
 
@@ -122,5 +122,5 @@ def test_a_candidate_that_leads_everywhere_has_nobody_to_be_merged_with() -> Non
 
 
 def test_merges_come_with_their_chance() -> None:
-    sampled = drawn(front_of(THREE), merge=MERGE.model_copy(update={"chance": 0.4}), draws=2000)
-    assert sum(n for parents, n in sampled.items() if parents.second is not None) / 2000 == pytest.approx(0.4, abs=0.04)
+    sampled = drawn(front_of(THREE), merge=MERGE.model_copy(update={"chance": 0.4}), draws=800)
+    assert sum(n for parents, n in sampled.items() if parents.second is not None) / 800 == pytest.approx(0.4, abs=0.06)

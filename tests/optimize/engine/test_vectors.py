@@ -75,7 +75,7 @@ def test_false_alarms_are_those_at_the_baseline_s_share_of_detections() -> None:
     assert objectives.of(candidate(), evaluation(other))["false_alarms"] == pytest.approx(-0.2, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(value=st.floats(0, 1), count=st.integers(1, 500))
 def test_the_mean_that_gepa_takes_of_an_objective_over_all_examples_is_the_objective(value: float, count: int) -> None:
     objectives = Objectives(evaluation(scores()))
@@ -94,7 +94,7 @@ def test_a_candidate_is_dominated_by_one_as_good_in_all_and_better_in_one() -> N
     assert undominated([vector(), {"omissions": 0.5}]) == {0}, "what is missing is worst"
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * len(OBJECTIVES)), min_size=1, max_size=8))
 def test_the_undominated_are_those_of_the_definition(rows: list[tuple[float, ...]]) -> None:
     vectors = [dict(zip(OBJECTIVES, row, strict=True)) for row in rows]

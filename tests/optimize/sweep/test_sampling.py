@@ -35,6 +35,7 @@ def drawn(
     return points
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "plan", [SamplerPlan(startup=3), SamplerPlan(kind="random"), SamplerPlan(kind="nsga2", population=4)]
 )

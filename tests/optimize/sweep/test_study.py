@@ -27,6 +27,8 @@ from optimize.sweep.trials import TrialBook
 from optimize.sweep.verification import audit_study
 from students.transport import SimulatedTransport
 
+pytestmark = pytest.mark.integration
+
 MakeStudy = Callable[..., Path]
 Work = Callable[..., StudyResult]
 
