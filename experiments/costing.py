@@ -13,10 +13,12 @@ from experiments.sizing import SECONDS_A_LOCAL_CHECK, plan_size
 from lineage.errors import PlanError
 from optimize.model_plan import ModelPlan
 from optimize.models import capabilities_of, price_of_plan
-from reflectors.llm import TRACE_CHARACTERS, reflector_sending
+from optimize.texts import candidate_of
+from reflectors.excerpts import BYTES_A_TOKEN as FEEDBACK_BYTES
+from reflectors.llm import reflector_sending
 from splits.corpus import Example
 from splits.lock import split_examples
-from students import INSTRUCTION, ReasoningBudget, Student
+from students import ReasoningBudget, Student
 from students.student import Draw
 from students.transport import CallRequest
 
@@ -91,7 +93,8 @@ def role_costs(loaded: LoadedPlan, student: Student) -> tuple[RoleCost, ...]:
                 "reflector",
                 plan.reflector.model,
                 Range(size.reflector, size.reflector),
-                len(loaded.baseline.encode()) + TRACE_CHARACTERS,
+                (1 if plan.search.merge is None else 2) * len(loaded.baseline.encode())
+                + FEEDBACK_BYTES * plan.reflector.feedback.tokens,
                 completion_cap(sent),
                 reasoning=plan.reflector.budget.effort != "none",
             )
@@ -102,7 +105,7 @@ def role_costs(loaded: LoadedPlan, student: Student) -> tuple[RoleCost, ...]:
 def requests_of(loaded: LoadedPlan, student: Student, example: Example) -> tuple[CallRequest, ...]:
     """The calls about one example with the baseline's instruction."""
     facts = loaded.corpus.facts.get(example.group, ())
-    return student.chain(example, facts, {INSTRUCTION: loaded.baseline}, Draw(0))
+    return student.chain(example, facts, candidate_of(student, loaded.baseline).texts, Draw(0))
 
 
 def reflector_parameters(loaded: LoadedPlan) -> dict[str, Any]:

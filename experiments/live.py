@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.status import Status
 
 from experiments.sizing import PlanSize
 from lineage.ledger import Event
+from lineage.tree import proposal_name
 from optimize.plan import Plan
 from students import Progress
 
@@ -42,6 +44,8 @@ class LiveView:
         self._proposals = 0
         self._best: tuple[float, str] | None = None
         self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._undecided: list[tuple[str, str]] = []
         self._last_line = 0.0
         if self._status is not None:
             self._status.start()
@@ -62,7 +66,8 @@ class LiveView:
         """An evaluation has come further."""
         left = self._time_left(progress)
         of = self._plan.search.iterations
-        iteration = f" {min(self._proposals + 1, of)}/{of}" if self._phase == "search" else ""
+        at = min(1 + self._proposals // self._plan.search.parallel, of)
+        iteration = f" {at}/{of}" if self._phase == "search" else ""
         best = f" · best on accept {self._best[0]:.3f} ({self._best[1]})" if self._best else ""
         line = (
             f"{self._phase}{iteration} · judged {progress.done} of {progress.of}{best} · "
@@ -73,6 +78,12 @@ class LiveView:
         elif time.monotonic() - self._last_line > QUIET_S:
             self._last_line = time.monotonic()
             self._console.print(f"  {line}", highlight=False)
+
+    def waiting(self, file: Path) -> None:
+        """A person's answer is waited for."""
+        if self._status is not None:
+            self._status.update(f"{self._phase} · waiting for {file.name}")
+        self._say(f"  waiting for the answer in {file}; what is asked stands in the request beside it")
 
     def event(self, event: Event) -> None:
         """An event is in the ledger, now or from an earlier process."""
@@ -87,12 +98,16 @@ class LiveView:
             shown(event.body)
 
     def _candidate(self, body: Any) -> None:
-        iteration = int(body["iteration"])
-        self._names[body["candidate"]] = f"c{iteration:02d}" if iteration else "seed"
+        name = proposal_name(body["kind"], body["iteration"], self._taken)
+        self._taken.add(name)
+        self._undecided.append((body["candidate"], name))
+        self._names.setdefault(body["candidate"], name)
 
     def _outcome(self, body: Any) -> None:
-        self._proposals += 1
-        name = self._names[body["candidate"]]
+        self._proposals += body["iteration"] > 0
+        # A repetition is decided at once, so the latest open proposal of a text is the one.
+        at = max(at for at, (candidate, _) in enumerate(self._undecided) if candidate == body["candidate"])
+        _, name = self._undecided.pop(at)
         self._say(f"  {name} [bold]{body['outcome']}[/bold]: {body['reason']}")
 
     def _measured(self, body: Any) -> None:

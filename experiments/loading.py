@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlan:
-    """A plan whose roles are resolved, with its corpus, its verified locks and the text of its baseline."""
+    """A plan whose roles are resolved, with its corpus, its verified locks and the texts of its baseline and seeds."""
 
     path: Path
     plan: Plan
@@ -46,6 +46,7 @@ class LoadedPlan:
     lock: SplitLock
     baseline: str
     models: ModelLock | None = None
+    seeds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def models_hash(self) -> str | None:
@@ -119,13 +120,12 @@ def load_plan(name: str) -> LoadedPlan:
     plan, models = load_plan_models(read_plan(path), path)
     corpus = load_plan_corpus(plan, path)
     lock = load_lock(_beside(path, plan.splits.lock), corpus)
-    instruction = _beside(path, plan.baseline)
-    baseline = load_instruction(str(instruction) if instruction.is_file() else plan.baseline)
-    return LoadedPlan(path, plan, corpus, lock, baseline, models)
+    seeds = {name: _instruction(path, name) for name in plan.search.seeds}
+    return LoadedPlan(path, plan, corpus, lock, _instruction(path, plan.baseline), models, seeds)
 
 
 def load_plan_models(plan: Plan, path: Path) -> tuple[Plan, ModelLock | None]:
-    """The plan with its models by role resolved and its recorded answers found, and the model lock that it names.
+    """The plan with its models by role resolved and its recordings found, and the model lock that it names.
 
     Raises:
         PlanError: the lock was edited, or a role is not pinned.
@@ -137,7 +137,8 @@ def load_plan_models(plan: Plan, path: Path) -> tuple[Plan, ModelLock | None]:
         for role, model in plan.roles.items()
         if model.replay is not None
     }
-    return (plan.with_models(replays) if replays else plan), lock
+    plan = plan.with_models(replays) if replays else plan
+    return (plan if plan.reflector.ledger is None else plan.with_ledger(_beside(path, plan.reflector.ledger))), lock
 
 
 def load_plan_corpus(plan: Plan, path: Path) -> Corpus:
@@ -174,6 +175,12 @@ def load_named_corpus(named: CorpusPlan, path: Path) -> Corpus:
     if named.adapter is not None:
         return import_corpus(named.adapter, _beside(path, named.path)).corpus
     return load_corpus(_beside(path, named.path), facts=facts)
+
+
+def _instruction(path: Path, name: str) -> str:
+    """The text of a file beside the plan, or of the bundled seed of that name."""
+    file = _beside(path, name)
+    return load_instruction(str(file) if file.is_file() else name)
 
 
 def _beside(plan: Path, name: str) -> Path:

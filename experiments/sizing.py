@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from experiments.loading import LoadedPlan
+from optimize.controls import accept_part
 from optimize.equal_budget import MOST_SAMPLES
 from optimize.models import student_of
 from splits.corpus import Corpus, Example
@@ -61,7 +62,8 @@ def plan_size(loaded: LoadedPlan) -> PlanSize:
         shared = {group: most.group for group, most in found}
         return sum(most.document for _, most in found) + sum(shared.values())
 
-    reflect, accept = (split_examples(lock, corpus, split) for split in ("reflect", "accept"))
+    reflect = split_examples(lock, corpus, "reflect")
+    accept = accept_part(plan.controls, lock, corpus).examples
     by_group: dict[str, int] = {}
     for example in reflect:
         by_group[example.group] = by_group.get(example.group, 0) + _calls(student, corpus, example).document
@@ -69,14 +71,15 @@ def plan_size(loaded: LoadedPlan) -> PlanSize:
         by_group[group] += student.calls_at_most(len(corpus.facts.get(group, ()))).group
     largest = sum(sorted(by_group.values(), reverse=True)[: plan.search.minibatch_groups])
     heldout = _heldout_calls(loaded, student)
+    proposals = plan.search.iterations * plan.search.parallel
     repeated = not (plan.simulated or plan.student.prompt_cache == "exact")
     return PlanSize(
         calibrate=calls(accept),
         baseline=heldout * plan.replicates,
-        minibatches=2 * largest * plan.search.iterations,
-        accept=calls(accept) * plan.search.iterations,
+        minibatches=2 * largest * proposals,
+        accept=calls(accept) * (proposals + len(plan.search.seeds)),
         confirm=heldout * plan.replicates * (2 if repeated else 1),
-        reflector=plan.search.iterations if plan.reflector.kind == "llm" else 0,
+        reflector=proposals if plan.reflector.kind == "llm" else 0,
         equal_budget=_equal_budget_calls(loaded, heldout),
     )
 

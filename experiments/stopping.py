@@ -14,6 +14,7 @@ from lineage.ledger import Event, read_events
 from lineage.records import VOLATILE, Usage
 from lineage.segments import read_segment
 from optimize.campaign import STOPPED
+from optimize.search_plan import SearchPlan
 
 Row = Mapping[str, Any]
 
@@ -58,29 +59,32 @@ def read_stop(loaded: LoadedPlan, directory: Path) -> Stopped:
         body["limit"],
         {(role, phase): usage for (role, phase), usage in paid.items()},
         Usage(**body["unanswered"]),
-        still_needed(plan_size(loaded), loaded.plan.search.iterations, events, directory / "judgements", paid),
+        still_needed(plan_size(loaded), loaded.plan.search, events, directory / "judgements", paid),
         body["limits"],
     )
 
 
 def still_needed(
-    size: PlanSize, iterations: int, events: Sequence[Event], segments: Path, paid: Mapping[tuple[str, ...], Usage]
+    size: PlanSize, search: SearchPlan, events: Sequence[Event], segments: Path, paid: Mapping[tuple[str, ...], Usage]
 ) -> PlanSize:
     """The most calls that a campaign still needs: those of the plan, less what is done and what was found so far.
 
     Args:
         size: most calls of the whole plan.
-        iterations: proposals of the plan.
+        search: the plan's search.
         events: the ledger so far.
         segments: directory of its judgements.
         paid: what was paid for, by role and phase.
     """
     bodies = [event.body for event in events if event.type == "evaluation"]
     choice = next((event.body for event in events if event.type == "choice"), None)
-    outcomes = sum(event.type == "outcome" for event in events)
-    left = 0 if choice is not None else iterations - outcomes
-    a_batch, an_accept = (calls // max(iterations, 1) for calls in (size.minibatches, size.accept))
-    under_way = [body for body in bodies if body["iteration"] == outcomes + 1]
+    decided = [event.body["iteration"] for event in events if event.type == "outcome"]
+    done, proposals = sum(iteration > 0 for iteration in decided), search.iterations * search.parallel
+    left = 0 if choice is not None else proposals - done
+    seeds = 0 if choice is not None else len(search.seeds) - decided.count(0)
+    a_batch = size.minibatches // max(proposals, 1)
+    an_accept = size.accept // max(proposals + len(search.seeds), 1)
+    present = done // search.parallel + 1
     judged = {body["purpose"] for body in bodies}
     nothing_found = choice is not None and choice["winner"] == next(
         event.body["candidate"] for event in events if event.type == "candidate"
@@ -97,13 +101,16 @@ def still_needed(
         return max(sum(paid.get(("student", purpose), Usage()).calls for purpose in purposes) - answered, 0)
 
     seeded = bool(judged & {"calibrate", "accept"})
-    halves = sum(body["purpose"] == "minibatch" for body in under_way)
-    reflected = sum(event.type == "reflection" and event.body["iteration"] == outcomes + 1 for event in events)
+    # What of the present iteration belongs to proposals that are not decided yet: each takes two halves of a minibatch.
+    halves = sum(body["purpose"] == "minibatch" and body["iteration"] == present for body in bodies)
+    halves = min(max(halves - 2 * decided.count(present), 0), 2 * left)
+    reflected = sum(event.type == "reflection" and event.body["iteration"] == present for event in events)
+    reflected = max(reflected - decided.count(present), 0)
     needed = PlanSize(
         calibrate=0 if seeded else size.calibrate - begun("calibrate", "accept"),
         baseline=0 if "baseline" in judged else size.baseline - begun("baseline"),
-        minibatches=left * a_batch - min(halves, 2) * a_batch // 2 - begun("minibatch"),
-        accept=left * an_accept - (begun("accept") if seeded else 0),
+        minibatches=left * a_batch - halves * a_batch // 2 - begun("minibatch"),
+        accept=(left + seeds) * an_accept - (begun("accept") if seeded else 0),
         confirm=0 if "confirm" in judged or nothing_found else size.confirm - begun("confirm"),
         reflector=min(left, size.reflector) - min(reflected, size.reflector),
         equal_budget=0 if "equal-budget" in judged or nothing_found else size.equal_budget - begun("equal-budget"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,8 @@ STYLES: Final = {"seed": "bold", "accepted": "green", "rejected": "red", "invali
 class TreeRow:
     """One proposal of a campaign; the same text proposed twice is two rows.
 
-    ``outcome`` is ``accepted``, ``rejected``, ``invalid``, ``pending``, or ``seed`` for the one the search started at.
+    ``outcome`` is ``accepted``, ``rejected``, ``invalid``, ``pending``, or ``seed`` for the baseline; a further seed of
+    the plan has an outcome like any other.
     ``gain`` is the child's summed minibatch reward less its parent's: it decided acceptance and estimates nothing.
     ``paired`` (in [0, 1]) and ``detection`` are measures on accept, which are optimistic for whichever candidate is
     chosen by them; None for candidates that were not judged there, and detection also before the choice.
@@ -59,14 +60,12 @@ class TreeRow:
 def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
     """Every proposal with its outcome, in the order in which they were made."""
     rows: dict[int, TreeRow] = {}
-    latest: dict[str, int] = {}
     for event in events:
         body = event.body
         if event.type == "candidate":
             rows[event.seq] = _row(event, list(rows.values()))
-            latest[body["candidate"]] = event.seq
         elif event.type == "outcome":
-            place = latest[body["candidate"]]
+            place = undecided(rows.values(), body["candidate"]).seq
             rows[place] = replace(
                 rows[place],
                 outcome=body["outcome"],
@@ -74,7 +73,7 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
                 gain=minibatch_gain(body["parent_rewards"], body["child_rewards"]) if body["child_rewards"] else None,
             )
         elif event.type == "measured" and body["purpose"] == "accept":
-            place = latest[body["candidate"]]
+            place = _standing(list(rows.values()), body["candidate"]).seq
             rows[place] = replace(rows[place], paired=body["measures"]["omissions"]["value"])
         elif event.type == "choice":
             for standing in body["ranking"]:
@@ -90,12 +89,21 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
     return list(rows.values())
 
 
+def undecided(rows: Iterable[TreeRow], candidate: str) -> TreeRow:
+    """The proposal of a candidate that its next outcome is about: the latest that has none.
+
+    A repetition is decided at once, so the latest is the one even where proposals are made in parallel.
+    """
+    found = [row for row in rows if row.candidate == candidate]
+    return next((row for row in reversed(found) if row.outcome == PENDING), found[-1])
+
+
 def _row(event: Event, earlier: Sequence[TreeRow]) -> TreeRow:
     body = event.body
     parents = [_standing(earlier, parent) for parent in body["parents"]]
     return TreeRow(
         seq=event.seq,
-        name=_name(body["kind"], body["iteration"], {row.name for row in earlier}),
+        name=proposal_name(body["kind"], body["iteration"], {row.name for row in earlier}),
         candidate=body["candidate"],
         parents=tuple(parent.name for parent in parents),
         parent_seqs=tuple(parent.seq for parent in parents),
@@ -103,11 +111,12 @@ def _row(event: Event, earlier: Sequence[TreeRow]) -> TreeRow:
         operator=body["operator"],
         iteration=body["iteration"],
         words=sum(len(text.split()) for text in body["texts"].values()),
-        outcome="seed" if body["kind"] == "seed" else PENDING,
+        outcome="seed" if not earlier else PENDING,
     )
 
 
-def _name(kind: str, iteration: int, taken: set[str]) -> str:
+def proposal_name(kind: str, iteration: int, taken: Collection[str]) -> str:
+    """What people call a proposal: ``seed`` or ``c`` and its iteration, with a suffix where that is taken."""
     name = first = "seed" if kind == "seed" else f"c{iteration:02d}"
     count = 1
     while name in taken:

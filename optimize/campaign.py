@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from lineage.canonical import digest, digest_bytes, pretty_json, write_atomic
 from lineage.errors import BudgetError, CallError, PlanError, SealError
@@ -14,17 +14,21 @@ from lineage.ledger import Ledger
 from lineage.records import VOLATILE
 from optimize.calling import CallLayer, check_limits
 from optimize.evaluation import Evaluator
-from optimize.models import build_student, capabilities_of, open_model
-from optimize.opening import open_bench
+from optimize.models import build_student, open_model
+from optimize.opening import Opened, open_bench
 from optimize.plan import Plan
-from optimize.protocol import Decided, Protocol
+from optimize.protocol import Decided, Protocol, Searched
+from optimize.reflecting import build_reflector, check_reflector
 from optimize.registering import register
 from optimize.watching import Unwatched, Watcher
-from reflectors import LlmReflector, OperatorReflector, Reflector, reflector_sending
+from reflectors import Reflector
 from splits.corpus import Corpus
 from splits.lock import SplitLock
-from students import Bench, Capabilities, ReasoningBudget
-from students.transport import CallFailure, CallRequest, CallResult, LimitError, Tags
+from students import Bench
+from students.transport import LimitError
+
+Done = TypeVar("Done")
+Reflecting = Callable[[], Reflector]
 
 STOPPED: Final = "stopped.md"
 """File of a run directory that says where a limit stopped it; gone as soon as it goes on."""
@@ -40,6 +44,25 @@ class CampaignResult:
     cached: int
 
 
+@dataclass(frozen=True, slots=True)
+class SearchedCampaign:
+    """A campaign that has chosen its winner, and confirms nothing by itself.
+
+    Attributes:
+        directory: the run directory.
+        campaign: its identity.
+        head: hash of its ledger at the choice.
+        searched: what was chosen, and by which student.
+        spend: what it paid for so far by role and phase, limits and prices.
+    """
+
+    directory: Path
+    campaign: str
+    head: str
+    searched: Searched
+    spend: Mapping[str, Any]
+
+
 class Campaign:
     """A plan on a corpus with a split lock, in a run directory of its own.
 
@@ -49,10 +72,12 @@ class Campaign:
         lock: its split lock, loaded from a file.
         directory: the run directory; one that holds a campaign of the same plan is resumed.
         baseline: text of the incumbent instruction, where the search starts.
+        seeds: the texts of the plan's further seeds, by the names that the plan has for them.
         cache: path of the call cache; by default beside the run directory, shared by its neighbours.
         exploratory: why the campaign confirms nothing, or None.
         watcher: follows the campaign.
         models_hash: hash of the model lock that the plan's models were resolved through, or None.
+        wait: whether the answers of a person who reflects are waited for; else a missing one stops the campaign.
 
     Raises:
         PlanError: plan, corpus and lock do not fit together, or a replay is not said to be exploratory.
@@ -66,20 +91,29 @@ class Campaign:
         directory: Path,
         *,
         baseline: str,
+        seeds: Mapping[str, str] | None = None,
         cache: Path | None = None,
         exploratory: str | None = None,
         watcher: Watcher | None = None,
         models_hash: str | None = None,
+        wait: bool = True,
     ) -> None:
         if plan.replayed and exploratory is None:
             raise PlanError(
                 f"{', '.join(plan.replayed)}: a replay of recorded answers confirms nothing: give --exploratory REASON"
             )
+        if (control := plan.controls.reason) is not None:
+            exploratory = control if exploratory in (None, control) else f"{control}; {exploratory}"
         # What is simulated spends nothing of the held-out split's alpha: its register stays in the run directory.
         self.lock = replace(lock, path=directory / "split.lock.json") if plan.simulated else lock
         self.plan, self.directory = plan, directory
         self._corpus = corpus
-        self._baseline = baseline
+        self._baseline, self._seeds = baseline, dict(seeds or {})
+        if tuple(self._seeds) != plan.search.seeds:
+            raise PlanError(
+                f"search.seeds names {', '.join(plan.search.seeds) or 'none'}, and the texts given are of "
+                f"{', '.join(self._seeds) or 'none'}; give the text of each, in order, as load_plan does"
+            )
         self._cache_path = cache or directory.parent / "calls.sqlite"
         self._exploratory, self._models_hash = exploratory, models_hash
         self._watcher = watcher or Unwatched()
@@ -89,10 +123,8 @@ class Campaign:
         self._reflector_model = self._model if asked in (None, plan.student.model) else open_model(asked)
         self._models = {"student": self._model} | ({} if asked is None else {"reflector": self._reflector_model})
         check_limits(plan, self._models)
-        if asked is not None:
-            reflector_sending(*self._reflector_settings(), temperature=plan.reflector.temperature)
-        if plan.reflector.kind == "operators":
-            OperatorReflector(plan.student.clauses)  # a design without clauses is refused before anything is paid for
+        self._wait = wait
+        check_reflector(plan)  # a design without clauses is refused before anything is paid for
         if plan.student.needs_facts:
             missing = sorted({group for groups in lock.splits.values() for group in groups} - set(corpus.facts))
             if missing:
@@ -110,6 +142,33 @@ class Campaign:
         Raises:
             HoldgateError: with what stopped the campaign; everything paid for is kept.
         """
+
+        def decided(ledger: Ledger, opened: Opened, protocol: Protocol, reflector: Reflecting) -> CampaignResult:
+            verdict = self._record_verdict(ledger, protocol.run(self._student, reflector))
+            self._finish(ledger, opened.layer, verdict)
+            return CampaignResult(self.directory, verdict, opened.calls.paid, opened.calls.found)
+
+        return self._at_work(decided)
+
+    def search(self) -> SearchedCampaign:
+        """Run, or resume, to the choice of the winner; held-out data are opened to measure the baseline, and no more.
+
+        Whatever compares the winner then, such as a crossed experiment, opens them for that. :meth:`run` in the same
+        directory would go on to the verdict of the campaign alone.
+
+        Raises:
+            HoldgateError: with what stopped the campaign; everything paid for is kept.
+        """
+
+        def chosen(ledger: Ledger, opened: Opened, protocol: Protocol, reflector: Reflecting) -> SearchedCampaign:
+            searched = protocol.search(self._student, reflector)
+            choice = next(event for event in ledger.events if event.type == "choice")
+            return SearchedCampaign(self.directory, ledger.campaign, choice.hash, searched, opened.layer.record())
+
+        return self._at_work(chosen)
+
+    def _at_work(self, work: Callable[[Ledger, Opened, Protocol, Reflecting], Done]) -> Done:
+        """Open ledger, cache and bench, do some work with them, and record what stops it."""
         path = self.directory / "ledger.jsonl"
         with ExitStack() as stack:
             ledger = stack.enter_context(Ledger(path, listen=self._watcher.event))
@@ -123,6 +182,7 @@ class Campaign:
                 corpus=self._corpus,
                 lock=self.lock,
                 baseline=self._baseline,
+                seeds=self._seeds,
                 exploratory=self._exploratory,
                 models_hash=self._models_hash,
             )
@@ -136,7 +196,7 @@ class Campaign:
                     progress=self._watcher.judged,
                 )
             )
-            layer, calls, bench = opened.layer, opened.calls, opened.bench
+            layer, bench = opened.layer, opened.bench
             try:
                 evaluator = Evaluator(ledger, self.directory / "judgements", bench)
                 protocol = Protocol(
@@ -144,19 +204,17 @@ class Campaign:
                     self._corpus,
                     self.lock,
                     self._baseline,
+                    self._seeds,
                     self._exploratory,
                     ledger,
                     evaluator,
                     self._watcher,
                 )
-                decided = protocol.run(self._student, lambda: self._reflector(stack, bench, layer, ledger))
+                return work(ledger, opened, protocol, lambda: self._reflector(stack, bench, layer, ledger))
             except (BudgetError, CallError) as error:
                 limit = error.limit if isinstance(error, LimitError) else None
                 ledger.operational("stopped", {"reason": str(error), "limit": limit, **layer.record()})
                 raise
-            verdict = self._record_verdict(ledger, decided)
-            self._finish(ledger, layer, verdict)
-            return CampaignResult(self.directory, verdict, calls.paid, calls.found)
 
     def _record_verdict(self, ledger: Ledger, decided: Decided) -> Mapping[str, Any]:
         verdict, prompt = decided.verdict, decided.prompt
@@ -181,31 +239,9 @@ class Campaign:
         write_atomic(self.directory / "verdict.json", pretty_json({**verdict, "ledger_head": head}))
 
     def _reflector(self, stack: ExitStack, bench: Bench, layer: CallLayer, ledger: Ledger) -> Reflector:
-        plan = self.plan.reflector
-        if plan.kind == "operators":
-            return OperatorReflector(self.plan.student.clauses)
-        model = self._reflector_model
-        if model is not self._model:
+        model = self._models.get("reflector")
+        if model is not None and model is not self._model:
             stack.callback(lambda: bench.run(model.transport.aclose()))
-        calls = layer.calls("reflector", concurrency=1)
-        tags = Tags(ledger.campaign, "reflector", "search")
-
-        async def asked(request: CallRequest) -> CallResult | CallFailure:
-            try:
-                return (await calls.run([request], tags))[0]
-            finally:
-                await calls.finish()
-
-        budget, capabilities = self._reflector_settings()
-        return LlmReflector(
-            lambda request: bench.run(asked(request)),
-            model=model.identity,
-            budget=budget,
-            temperature=plan.temperature,
-            capabilities=capabilities,
+        return build_reflector(
+            self.plan, model, bench=bench, layer=layer, ledger=ledger, watcher=self._watcher, wait=self._wait
         )
-
-    def _reflector_settings(self) -> tuple[ReasoningBudget, Capabilities]:
-        plan = self.plan.reflector
-        budget = ReasoningBudget(**plan.budget.model_dump())
-        return budget, Capabilities() if plan.model is None else capabilities_of(plan.model)

@@ -73,8 +73,7 @@ class ContaminationRecord:
 
     def request(self, request: ReflectionRequest) -> tuple[Overlap, ...]:
         """Record what a reflector would be told of accept or held-out examples, before it is asked."""
-        told = (part for trace in request.traces for part in (trace.text, trace.fact, trace.excerpt) if part)
-        found = self.check.overlaps("\n".join((request.parent, *told)))
+        found = self.check.overlaps("\n".join(request.told))
         self._record({"of": "reflection", "iteration": request.iteration, "call": request.call}, found)
         return found
 

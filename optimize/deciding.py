@@ -56,11 +56,12 @@ class Deciding:
     def shut(self) -> dict[str, Any] | None:
         """The verdict that leaves held-out data shut; None where they are to be opened."""
         if self.winner.entry.candidate.id == self.setting.baseline.entry.candidate.id:
-            return nothing_found_row(self.setting)
+            return self._with_study(nothing_found_row(self.setting))
         asked = self._asked()
         if asked is None or asked.holds:
             return None
-        return not_confirmed_row(self.setting, winner=self.winner, accept=self._accept(), confirmed=asked)
+        row = not_confirmed_row(self.setting, winner=self.winner, accept=self._accept(), confirmed=asked)
+        return self._with_study(row)
 
     def budget(self) -> EqualBudget | None:
         """How the baseline at equal budget is to be judged, where the plan asks for it."""
@@ -86,7 +87,7 @@ class Deciding:
             second = read_equal_budget(
                 budget, arms.winner, arms.equal_budget, level=1 - lock.spend, rng=self._rng("equal budget")
             )
-        return verdict_row(
+        row = verdict_row(
             reading,
             winner=self.winner,
             place=place,
@@ -95,6 +96,12 @@ class Deciding:
             confirmed=self._asked(),
             equal_budget=second,
         )
+        return self._with_study(row)
+
+    def _with_study(self, row: dict[str, Any]) -> dict[str, Any]:
+        """A verdict that says which study chose the campaign's settings on accept."""
+        studied = self.setting.studied
+        return row if studied is None else {**row, "words": [*row["words"], studied.words]}
 
     @staticmethod
     def arm(place: Standing, evaluation: Evaluation) -> Arm:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-import numpy as np
 from gepa.strategies.eval_policy import FullEvaluationPolicy
+
+REFLECT: Final = "reflect"
+ACCEPT: Final = "accept"
+SEED: Final = "seed"
+"""Of an instance that stands for a further seed, which has no minibatch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class ScoredOnly(FullEvaluationPolicy):  # type: ignore[misc]  # gepa is not fol
 
     def _next(self, loader: Any) -> list[Any]:
         wanted = self._expected.popleft()
-        return [key for key in loader.all_ids() if loader.fetch([key])[0].id in wanted]
+        keys = loader.all_ids()
+        return [key for key, instance in zip(keys, loader.fetch(keys), strict=True) if instance.id in wanted]
 
 
 class Silent:
@@ -48,25 +53,3 @@ class Silent:
 
     def log(self, message: str) -> None:
         """Drop a line."""
-
-
-def draw_groups(groups: Sequence[str], size: int, *, seed: int, iteration: int) -> list[str]:
-    """The groups of one minibatch, in shuffled epochs: each group is seen once before any is seen again.
-
-    Args:
-        groups: every group, in a fixed order.
-        size: groups a minibatch; more than there are means all.
-        seed: of the shuffles.
-        iteration: number of the minibatch, from 1; equal arguments draw equal groups.
-    """
-    size = min(size, len(groups))
-    place = (iteration - 1) * size
-    drawn: list[str] = []
-    while len(drawn) < size:
-        epoch, index = divmod(place, len(groups))
-        order = np.random.default_rng([seed, epoch]).permutation(len(groups))
-        group = groups[int(order[index])]
-        place += 1
-        if group not in drawn:
-            drawn.append(group)
-    return sorted(drawn)

@@ -25,10 +25,33 @@ PLACES: Final = ("local", "endpoint", "hosted", "simulated", "role", "replay")
 """Keys of a model of which exactly one is given."""
 
 
+class PlantedPlan(Section):
+    """An improvement that was put into the simulated judge: it needs both clauses, and a reasoning budget."""
+
+    fragment: str = Field(
+        "The whole fact must be there: a fragment or a hint is not enough.",
+        min_length=1,
+        description="Clause without which the judge takes a fragment for the fact.",
+    )
+    restated: str = Field(
+        "Every detail of the fact must be found, such as number, side, dose, time or person.",
+        min_length=1,
+        description="Clause without which the judge takes a vaguer restatement for the fact.",
+    )
+    effect: float = Field(3.0, ge=0, description="What both do to its margin on such facts, in nats; 0: nothing does.")
+
+    @model_validator(mode="after")
+    def _two_clauses(self) -> PlantedPlan:
+        if self.fragment in self.restated or self.restated in self.fragment:
+            raise ValueError("fragment and restated must be two clauses, neither of which holds the other")
+        return self
+
+
 class SimulatedPlan(Section):
     """The simulated judge: a formula, marked as such everywhere."""
 
     noise: float = Field(2.0, ge=0, description="Standard deviation of its noise, in nats of margin.")
+    planted: PlantedPlan | None = Field(None, description="Another formula, in which an improvement is planted.")
 
 
 class RatePlan(Section):

@@ -19,6 +19,8 @@ from students import Capabilities, ReasoningBudget, Student, known_capabilities
 from students.transport import (
     EndpointTransport,
     HostedTransport,
+    Planted,
+    PlantedTransport,
     Price,
     RecordedAnswers,
     ReplayTransport,
@@ -75,8 +77,10 @@ def open_transport(plan: ModelPlan, key: str | None = None) -> Transport:
     """
     if plan.local is not None:
         return LocalTransport(plan.local, deadline_s=plan.deadline_s + GRACE_S)
-    if plan.simulated is not None:
-        return SimulatedTransport(noise=plan.simulated.noise)
+    if (simulated := plan.simulated) is not None:
+        if simulated.planted is not None:
+            return PlantedTransport(Planted(**simulated.planted.model_dump(), noise=simulated.noise))
+        return SimulatedTransport(noise=simulated.noise)
     if plan.endpoint is not None:
         assert plan.name is not None
         return EndpointTransport(plan.endpoint, model=plan.name, api_key=key, deadline_s=plan.deadline_s + GRACE_S)
@@ -166,7 +170,8 @@ def capabilities_of(plan: ModelPlan) -> Capabilities:
         return known_capabilities(plan.name or "", place="endpoint")
     if plan.local is not None:
         return known_capabilities(plan.local, place="local")
-    return known_capabilities("the simulated judge", place="simulated")
+    planted = plan.simulated is not None and plan.simulated.planted is not None
+    return known_capabilities("the planted judge" if planted else "the simulated judge", place="simulated")
 
 
 def build_student(plan: Plan, model: Model) -> Student:

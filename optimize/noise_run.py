@@ -151,6 +151,7 @@ class NoiseRun:
                 corpus=self._corpus,
                 lock=self._lock,
                 baseline=self._baseline,
+                seeds={},
                 exploratory=MARK,
                 models_hash=self._models_hash,
             )

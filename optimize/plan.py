@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from lineage.canonical import digest
 from lineage.errors import PlanError
+from optimize.controls_plan import ControlsPlan
 from optimize.corpus_plan import CorpusPlan
 from optimize.equal_budget import no_equal_budget
 from optimize.gate_plan import GatePlan, GuardrailsPlan
 from optimize.model_plan import OPERATIONAL, ModelPlan, Section
-from optimize.student_plan import BudgetPlan, StudentPlan
+from optimize.reflector_plan import ReflectorPlan
+from optimize.search_plan import SearchPlan
+from optimize.student_plan import StudentPlan
+from optimize.studied_plan import StudiedPlan
+
+RIVAL_SETTINGS: Final = frozenset({"engine", "iterations", "seed", "budget"})
+"""Settings of a search that engines other than our own have; the others are theirs."""
 
 Parsed = TypeVar("Parsed", bound=Section)
 
@@ -26,37 +34,11 @@ class SplitsPlan(Section):
     lock: str = Field(description="Path of a committed split lock, from the plan's directory.")
 
 
-class ReflectorPlan(Section):
-    """What reads the failures: the offline edit operators, or a model."""
-
-    kind: Literal["operators", "llm"] = "operators"
-    model: ModelPlan | None = None
-    budget: BudgetPlan = BudgetPlan(answer_tokens=4096)
-    temperature: float | None = Field(1.0, ge=0)
-
-    @model_validator(mode="after")
-    def _model_for_llm(self) -> ReflectorPlan:
-        if (self.kind == "llm") != (self.model is not None):
-            raise ValueError("kind llm needs a model, and only it takes one")
-        if self.kind == "operators" and self.model_fields_set & {"budget", "temperature"}:
-            raise ValueError("budget and temperature have no effect on kind operators; remove them")
-        return self
-
-
 class ObjectivePlan(Section):
     """The reward that minibatch and frontier see (DESIGN: reward)."""
 
     margin: float = Field(0.1, gt=0, description="m of the margin term, in units of the student's score.")
     clean_weight: float = Field(0.25, ge=0, le=1, description="Weight of a clean example's reward.")
-
-
-class SearchPlan(Section):
-    """The search on gepa's engine."""
-
-    engine: Literal["gepa"] = "gepa"
-    iterations: int = Field(ge=0, description="Most proposals.")
-    minibatch_groups: int = Field(2, ge=1, description="Reflect groups a minibatch.")
-    seed: int = Field(0, ge=0, description="Seed of every random choice, and of the calls.")
 
 
 class RoleLimitsPlan(Section):
@@ -96,6 +78,8 @@ class Plan(Section):
     limits: LimitsPlan = LimitsPlan()
     gate: GatePlan = GatePlan()
     guardrails: GuardrailsPlan = GuardrailsPlan()
+    controls: ControlsPlan = ControlsPlan()
+    studied: StudiedPlan | None = Field(None, description="The study that chose these settings, if one did.")
 
     @model_validator(mode="after")
     def _odd_replicates(self) -> Plan:
@@ -115,9 +99,22 @@ class Plan(Section):
         return self
 
     @model_validator(mode="after")
+    def _rival_asks_a_model(self) -> Plan:
+        engine = self.search.engine
+        if engine == "gepa":
+            return self
+        if self.reflector.kind != "llm":
+            raise ValueError(f"search.engine: {engine} asks a model for its prompts; give reflector: kind: llm")
+        if idle := self.search.model_fields_set - RIVAL_SETTINGS:
+            raise ValueError(f"search.{', search.'.join(sorted(idle))} has no effect on engine {engine}; remove it")
+        if "memory" in self.reflector.model_fields_set:
+            raise ValueError(f"reflector.memory has no effect on engine {engine}; remove it")
+        return self
+
+    @model_validator(mode="after")
     def _no_idle_limit(self) -> Plan:
         if self.reflector.model is None and self.limits.reflector != RoleLimitsPlan():
-            raise ValueError("limits.reflector has no effect: kind operators makes no calls; remove it")
+            raise ValueError(f"limits.reflector has no effect: kind {self.reflector.kind} makes no calls; remove it")
         return self
 
     @property
@@ -147,12 +144,16 @@ class Plan(Section):
             data[role]["model"] = model.model_dump(mode="json", exclude_unset=True)
         return parse_plan(data, where=self.name)
 
+    def with_ledger(self, path: Path) -> Plan:
+        """The plan with the place of the recording whose reflections it replays."""
+        return self.model_copy(update={"reflector": self.reflector.model_copy(update={"ledger": str(path)})})
+
     def row(self) -> dict[str, Any]:
         """The JSON form, defaults included; a replay has that of the campaign it replays.
 
         Limits and speed are no part of it, nor of the hash: they change no answer, and may change on resumption.
         """
-        row = self.model_dump(mode="json", exclude={"limits"})
+        row = self.model_dump(mode="json", exclude={"limits"}) | {"reflector": self.reflector.row()}
         for section in self.roles:
             model = row[section]["model"]
             model = model if model["of"] is None else model["of"]

@@ -11,7 +11,7 @@ from lineage.canonical import digest
 from lineage.errors import HoldgateError
 from lineage.records import Candidate
 from optimize.gate import Arm
-from students.shape import INSTRUCTION
+from optimize.texts import written_text
 
 
 def prompt_text(verdict: Mapping[str, Any], *, winner: Candidate, front: Mapping[str, Any], arm: Arm) -> str:
@@ -32,4 +32,4 @@ def prompt_text(verdict: Mapping[str, Any], *, winner: Candidate, front: Mapping
         "level": omissions["level"],
     }
     head = yaml.safe_dump(matter, sort_keys=True, allow_unicode=True, width=100)
-    return f"---\n{head}---\n{winner.texts[INSTRUCTION]}\n"
+    return f"---\n{head}---\n{written_text(winner.texts)}\n"

@@ -10,10 +10,12 @@ from lineage.errors import CampaignError, SealError
 from lineage.ledger import Ledger
 from lineage.records import Candidate
 from optimize.calibration import fact_threshold
-from optimize.choice import choice_row, choose, standing
+from optimize.choice import Standing, choice_row, choose, standing
 from optimize.contamination import ContaminationRecord, record_neighbours
+from optimize.controls import accept_part
 from optimize.deciding import ConfirmedArms, Deciding
 from optimize.engine import run_search
+from optimize.engines import Engine, rival
 from optimize.equal_budget import PURPOSE as EQUAL_BUDGET
 from optimize.equal_budget import EqualBudget, with_samples
 from optimize.evaluation import Evaluation, Evaluator
@@ -23,7 +25,9 @@ from optimize.noise import noise_floor
 from optimize.objectives import coverage
 from optimize.plan import Plan
 from optimize.prompt_file import prompt_text
+from optimize.reflecting import feedback_of
 from optimize.search import SearchResult, SearchSpace, candidate_row
+from optimize.texts import candidate_of
 from optimize.verdict import Setting
 from optimize.watching import Watcher
 from optimize.word_overlap import overlap_row
@@ -32,7 +36,7 @@ from splits.contamination import NgramIndex
 from splits.corpus import Corpus
 from splits.lock import SplitLock, split_examples
 from splits.seal import Seal
-from students import INSTRUCTION, PerFactChecker, Student, student_hash
+from students import PerFactChecker, Student, student_hash
 
 TARGET: Final = "instruction"
 """What a campaign compares, one confirmatory comparison each."""
@@ -49,6 +53,27 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Searched:
+    """A search that has chosen its winner; of held-out data the baseline alone has been measured.
+
+    Attributes:
+        student: as it judges every candidate, with its threshold set on accept.
+        seed: the baseline.
+        before: the baseline on held-out data, before the search.
+        result: the pool, and what became of every proposal.
+        winner: the choice, on accept.
+        seal: with its baseline opening made.
+    """
+
+    student: Student
+    seed: Candidate
+    before: Evaluation
+    result: SearchResult
+    winner: Standing
+    seal: Seal
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """The steps of one campaign, in the order that keeps held-out data out of the search.
 
@@ -57,6 +82,7 @@ class Protocol:
         corpus: the whole corpus; only its reflect and accept parts reach the search.
         lock: the committed split.
         baseline: text of the incumbent instruction.
+        seeds: further texts that the search begins at, by the names that the plan has for them.
         exploratory: why the campaign confirms nothing, or None.
         ledger: where every step is recorded, and found again on resumption.
         evaluator: judges candidates.
@@ -67,6 +93,7 @@ class Protocol:
     corpus: Corpus
     lock: SplitLock
     baseline: str
+    seeds: Mapping[str, str]
     exploratory: str | None
     ledger: Ledger
     evaluator: Evaluator
@@ -74,19 +101,25 @@ class Protocol:
 
     def run(self, student: Student, reflector: Callable[[], Reflector]) -> Decided:
         """All steps, to the verdict."""
+        return self._decided(self.search(student, reflector))
+
+    def search(self, student: Student, reflector: Callable[[], Reflector]) -> Searched:
+        """The steps up to the choice of the winner."""
         plan = self.plan
         seal = Seal(self.corpus, self.lock, self.ledger, target=TARGET, caller=CALLER, exploratory=self.exploratory)
-        reflect, accept = (
+        reflect, unread = (
             self.corpus.part(split_examples(self.lock, self.corpus, split)) for split in ("reflect", "accept")
         )
-        seed = Candidate({INSTRUCTION: self.baseline}, "seed")
+        part = accept_part(plan.controls, self.lock, self.corpus)
+        accept = self.corpus.part(part.examples)
+        seed = candidate_of(student, self.baseline)
         record_neighbours(self.ledger, self.corpus, self.lock)
         self.ledger.perform("candidate", candidate_row(seed, None), dict)
-        contamination = ContaminationRecord.of(self.ledger, reflect=reflect, accept=accept, seal=seal)
+        contamination = ContaminationRecord.of(self.ledger, reflect=reflect, accept=unread, seal=seal)
         contamination.candidate(seed)
 
         self.watcher.phase("calibrate")
-        student, on_accept = self._calibrate(student, seed, accept)
+        student, on_accept = self._calibrate(student, seed, accept, part.split)
 
         self.watcher.phase("baseline")
         before = seal.open("baseline", lambda heldout: self._measure_baseline(student, seed, heldout))
@@ -98,27 +131,35 @@ class Protocol:
             reflect=reflect,
             accept=accept,
             reflector=reflector(),
-            forbidden=_forbidden(seal, accept),
+            forbidden=_forbidden(seal, unread),
             contamination=contamination,
-            iterations=plan.search.iterations,
-            minibatch_groups=plan.search.minibatch_groups,
-            seed=plan.search.seed,
+            settings=plan.search,
+            seeds=tuple(candidate_of(student, text) for text in self.seeds.values()),
+            accept_split=part.split,
+            feedback=feedback_of(plan),
             margin=plan.objective.margin,
             clean_weight=plan.objective.clean_weight,
             coverage=plan.gate.coverage,
         )
-        result = run_search(space, evaluator=self.evaluator, ledger=self.ledger, seed_evaluation=on_accept)
+        engine: Engine = run_search if plan.search.engine == "gepa" else rival(plan.search.engine)
+        result = engine(space, evaluator=self.evaluator, ledger=self.ledger, seed_evaluation=on_accept)
 
         self.watcher.phase("choose")
         winner, ranked = choose(result.pool)
         self.ledger.perform("choice", choice_row(result, winner, ranked), dict)
+        return Searched(student, seed, before, result, winner, seal)
+
+    def _decided(self, searched: Searched) -> Decided:
+        """The steps after the choice."""
+        plan, student, before, seal = self.plan, searched.student, searched.before, searched.seal
+        winner, seed = searched.winner, searched.seed
         deciding = Deciding(
             gate=plan.gate,
             guardrails=plan.guardrails.model_dump(),
             shape=plan.student.shape,
             samples=plan.student.samples,
             plan_hash=plan.hash,
-            setting=self._setting(student, result, before, seal.tainted),
+            setting=self._setting(student, searched.result, before, seal.tainted),
             winner=winner,
         )
         if (verdict := deciding.shut()) is not None:
@@ -134,14 +175,14 @@ class Protocol:
     def __reduce__(self) -> NoReturn:
         raise SealError("a protocol cannot be pickled or copied: it holds the corpus, held-out text with it")
 
-    def _calibrate(self, student: Student, seed: Candidate, accept: Corpus) -> tuple[Student, Evaluation]:
+    def _calibrate(self, student: Student, seed: Candidate, accept: Corpus, split: str) -> tuple[Student, Evaluation]:
         """The student with its per-fact threshold set on accept, and the seed's evaluation there."""
         if isinstance(student, PerFactChecker):
-            (raw,) = self.evaluator.evaluate(student, [seed], accept, purpose="calibrate", split="accept")
+            (raw,) = self.evaluator.evaluate(student, [seed], accept, purpose="calibrate", split=split)
             found = fact_threshold(raw)
             self.ledger.perform("calibration", found.row(), dict)
             student = student.at_threshold(found.threshold)
-        (on_accept,) = self.evaluator.evaluate(student, [seed], accept, purpose="accept", split="accept", iteration=0)
+        (on_accept,) = self.evaluator.evaluate(student, [seed], accept, purpose="accept", split=split, iteration=0)
         record_measures(self.ledger, "accept", on_accept)
         share = coverage(len(on_accept.judgements) - len(on_accept.unscored), len(on_accept.judgements))
         if share < self.plan.gate.coverage:
@@ -239,6 +280,7 @@ class Protocol:
                 "corpus": self.corpus.hash,
                 "student": student_hash(student),
             },
+            studied=self.plan.studied,
         )
 
 

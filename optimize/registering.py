@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ def register(
     corpus: Corpus,
     lock: SplitLock,
     baseline: str,
+    seeds: Mapping[str, str],
     exploratory: str | None,
     models_hash: str | None,
 ) -> None:
@@ -40,6 +42,7 @@ def register(
                 "plan": plan.row(),
                 "plan_hash": plan.hash,
                 "baseline": baseline,
+                "seeds": dict(seeds),
                 "simulated": plan.simulated,
                 "exploratory": exploratory,
                 "corpus_hash": corpus.hash,

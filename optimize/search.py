@@ -9,7 +9,10 @@ from typing import Any
 from lineage.records import Candidate
 from optimize.contamination import ContaminationRecord
 from optimize.evaluation import Evaluation
+from optimize.search_plan import SearchPlan
+from reflectors.feedback import Feedback
 from reflectors.reflector import Reflector
+from reflectors.validation import fixed_texts
 from splits.contamination import NgramIndex
 from splits.corpus import Corpus
 from students.student import Student
@@ -19,7 +22,21 @@ from students.student import Student
 class SearchSpace:
     """Everything a search may see: reflect and accept examples, and hashes of what a prompt must not repeat.
 
-    The rewards' ``margin`` is in units of the student's score.
+    Attributes:
+        student: judges every candidate.
+        seed_candidate: the baseline, at which the search begins.
+        reflect: examples of the minibatches; the reflector reads nothing else.
+        accept: examples of the frontier and of the choice.
+        reflector: writes proposals.
+        forbidden: n-grams that no prompt may repeat.
+        contamination: looks through candidates and requests.
+        settings: of the search, as in the plan.
+        margin: of the reward, in units of the student's score.
+        clean_weight: weight of a clean example's reward.
+        coverage: least share of examples that must have a reward.
+        seeds: further candidates that the search begins at.
+        accept_split: the split that ``accept`` is of, for the record.
+        feedback: which parts of the feedback the reflector is told.
     """
 
     student: Student
@@ -29,12 +46,18 @@ class SearchSpace:
     reflector: Reflector
     forbidden: NgramIndex
     contamination: ContaminationRecord
-    iterations: int
-    minibatch_groups: int
-    seed: int
+    settings: SearchPlan
     margin: float
     clean_weight: float
     coverage: float
+    seeds: tuple[Candidate, ...] = ()
+    accept_split: str = "accept"
+    feedback: Feedback = field(default_factory=Feedback)
+
+    @property
+    def contract(self) -> tuple[str, ...]:
+        """The fixed texts around the instruction, which a proposal must not restate."""
+        return fixed_texts(self.student)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +72,10 @@ class PoolEntry:
 
 @dataclass(slots=True)
 class SearchResult:
-    """The pool in order of acceptance, the seed first, and how many proposals came to what."""
+    """The pool in order of acceptance, the baseline first, and how many proposals came to what.
+
+    Further seeds of the plan are proposals: each was one more candidate to choose from.
+    """
 
     pool: list[PoolEntry] = field(default_factory=list)
     rejected: int = 0
@@ -57,7 +83,7 @@ class SearchResult:
 
     @property
     def proposals(self) -> int:
-        """All proposals, the seed left out."""
+        """All proposals, the baseline left out."""
         return len(self.pool) - 1 + self.rejected + self.invalid
 
     def frontier(self) -> dict[str, tuple[str, ...]]:

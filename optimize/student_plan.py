@@ -113,6 +113,8 @@ class StudentPlan(Section):
         if not design.simulated and model.simulated is not None:
             named = ", ".join(name for name, each in DESIGNS.items() if each.simulated)
             raise ValueError(f"the simulated judge answers shapes {named} only")
+        if self.shape != "per-fact" and model.simulated is not None and model.simulated.planted is not None:
+            raise ValueError("the simulated judge with a planted improvement answers shape per-fact only")
         if self.prompt_cache != "unset" and model.local is None and model.endpoint is None and model.role is None:
             raise ValueError("prompt_cache has no effect on this model; remove it")
         if self.prompt_cache == "exact" and model.local is None and model.role is None:

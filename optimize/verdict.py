@@ -13,6 +13,7 @@ from optimize.gate import CleanCounts, Finding, GateReading, Subgroups
 from optimize.gate.subgroups import NOT_TESTED
 from optimize.measured import comparison_row
 from optimize.noise import NoiseFloor
+from optimize.studied_plan import StudiedPlan
 from optimize.verdict_words import AcceptReading, accept_words, heldout_words, in_points
 from splits.lock import SplitLock
 from splits.register import Comparison as Place
@@ -32,6 +33,7 @@ class Setting:
         noise: the baseline against itself on held-out data.
         clean: verified and candidate clean documents, by split.
         hashes: of plan, lock, corpus and student.
+        studied: the study that chose the campaign's settings, if one did.
     """
 
     baseline: Standing
@@ -43,6 +45,7 @@ class Setting:
     noise: NoiseFloor
     clean: Mapping[str, CleanCounts]
     hashes: Mapping[str, str]
+    studied: StudiedPlan | None = None
 
     def row(self, winner: Standing, place: Place | None) -> dict[str, Any]:
         """The part of a verdict that every decision has."""
@@ -58,6 +61,7 @@ class Setting:
                 "gain": number(winner.paired.value - self.baseline.paired.value),
                 "candidates": 1 + self.proposed,
                 "accepted": self.accepted,
+                "studied": None if self.studied is None else self.studied.model_dump(mode="json"),
             },
             "noise_floor": self.noise.row(),
             "clean_documents": {split: counts.row() for split, counts in self.clean.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol
 
 from lineage.ledger import Event
@@ -19,6 +20,10 @@ class Watcher(Protocol):
         """An evaluation has come further."""
         ...
 
+    def waiting(self, file: Path) -> None:
+        """A person's answer is waited for, in this file."""
+        ...
+
     def event(self, event: Event) -> None:
         """An event is in the ledger."""
         ...
@@ -31,6 +36,9 @@ class Unwatched:
         """Look away."""
 
     def judged(self, progress: Progress) -> None:
+        """Look away."""
+
+    def waiting(self, file: Path) -> None:
         """Look away."""
 
     def event(self, event: Event) -> None:

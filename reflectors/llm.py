@@ -1,42 +1,48 @@
-"""The LLM reflector: a model reads the traces and writes the new instruction between markers."""
+"""The LLM reflector: a model reads the feedback and writes the new instruction between markers."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from string import Template
 from typing import Any, ClassVar, Final
 
-from lineage.canonical import digest_bytes
 from lineage.errors import PlanError
-from reflectors.reflector import Reflection, ReflectionRequest
-from reflectors.traces import Trace
+from reflectors.asking import Asked, Asking
+from reflectors.feedback import Feedback
+from reflectors.marking import read_marked
+from reflectors.memory import UNANSWERED
+from reflectors.reflector import Reflection, ReflectionRequest, Reflector
 from students.budget import ReasoningBudget
 from students.capabilities import Capabilities
 from students.sending import Sending
 from students.student import draw_seed
 from students.transport.base import CallFailure, CallRequest, CallResult
 
-PROMPT: Final = Path(__file__).parent / "prompts" / "reflect.md"
-TRACE_CHARACTERS: Final = 12_000
-"""Most characters of traces in a request; failures go first, and a trace that does not fit is left out whole."""
+Ask = Callable[[Sequence[CallRequest]], Sequence[CallResult | CallFailure]]
 
-_ANSWER = re.compile(r"<instruction>(.*?)</instruction>", re.DOTALL)
+UNFINISHED: Final[Mapping[str, str]] = {
+    "length": "truncated: the answer reached its token cap",
+    "content_filter": "withheld by a content filter",
+    "refusal": "refused",
+}
+"""Finish reasons of answers that are not whole, whatever they hold."""
 
-Ask = Callable[[CallRequest], CallResult | CallFailure]
 
-
-class LlmReflector:
-    """Any model as a reflector.
+class LlmReflector(Reflector):
+    """Any model as a reflector, for a new instruction out of one parent and for a crossover of several.
 
     Args:
-        ask: makes one call (cached, charged and retried by the campaign).
+        ask: makes calls, at once where it can (cached, charged and retried by the campaign).
         model: identity of the model, part of the hash.
         budget: the reflector's own reasoning budget and answer cap.
         temperature: sampling temperature, or None to send none.
         capabilities: what the model accepts.
+        feedback: which parts of the feedback it is told, and the bound.
+        memory: how many failed edits it is told.
+
+    Attributes:
+        ask: makes calls.
+        sending: what is sent besides messages and seed.
 
     Raises:
         PlanError: the model does not take the budget or the temperature, or would need a scratchpad.
@@ -52,41 +58,44 @@ class LlmReflector:
         budget: ReasoningBudget,
         temperature: float | None = 1.0,
         capabilities: Capabilities | None = None,
+        feedback: Feedback | None = None,
+        memory: int = 0,
     ) -> None:
-        self._ask, self._model, self._budget, self._temperature = ask, dict(model), budget, temperature
-        self._sending = reflector_sending(budget, capabilities or Capabilities(), temperature=temperature)
-        parts = re.split(r"^## (system|user)$", PROMPT.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-        self._sections = dict(zip(parts[::2], (body.strip() for body in parts[1::2]), strict=True))
+        self.ask, self._model, self._budget, self._temperature = ask, dict(model), budget, temperature
+        self.sending = reflector_sending(budget, capabilities or Capabilities(), temperature=temperature)
+        self._asking = Asking(feedback or Feedback(), memory)
 
     def settings(self) -> dict[str, Any]:
-        """Model, budget, temperature and hash of the prompt file."""
+        """Model, budget, temperature, feedback, memory and hashes of the prompt files."""
         return {
             "reflector": self.name,
             "model": self._model,
             "budget": self._budget.row(),
             "temperature": self._temperature,
-            "sent": self._sending.row(),
-            "prompt": digest_bytes(PROMPT.read_bytes()),
+            "sent": self.sending.row(),
+            **self._asking.settings(),
         }
 
     def reflect(self, request: ReflectionRequest) -> Reflection:
         """Ask once; an answer without markers, cut off or empty is a problem and never a prompt."""
-        shown = fit_traces(request.traces)
-        user = Template(self._sections["user"]).substitute(
-            instruction=request.parent,
-            count=str(len(shown)),
-            traces="\n".join(f"{number}. {trace.text}" for number, trace in enumerate(shown, start=1)),
+        return self.reflect_all([request])[0]
+
+    def reflect_all(self, requests: Sequence[ReflectionRequest]) -> tuple[Reflection, ...]:
+        """Ask once for each request, all at the same time."""
+        asked = [self._asking.words(request) for request in requests]
+        answers = self.ask([self._call(request, words) for request, words in zip(requests, asked, strict=True)])
+        return tuple(
+            replace(_read(answer, merged=bool(request.others)), prompt=words.user)
+            for request, words, answer in zip(requests, asked, answers, strict=True)
         )
-        messages = ({"role": "system", "content": self._sections["system"]}, {"role": "user", "content": user})
-        answer = self._ask(
-            CallRequest(
-                messages,
-                self._sending.answer,
-                seed=draw_seed(request.seed, request.iteration, request.call) if self._sending.seeded else None,
-                sample=request.call,
-            )
+
+    def _call(self, request: ReflectionRequest, asked: Asked) -> CallRequest:
+        return CallRequest(
+            ({"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}),
+            self.sending.answer,
+            seed=draw_seed(request.seed, request.iteration, request.call) if self.sending.seeded else None,
+            sample=request.call,
         )
-        return replace(_read(answer), prompt=user)
 
 
 def reflector_sending(budget: ReasoningBudget, capabilities: Capabilities, *, temperature: float | None) -> Sending:
@@ -104,38 +113,13 @@ def reflector_sending(budget: ReasoningBudget, capabilities: Capabilities, *, te
     return sending
 
 
-def fit_traces(traces: tuple[Trace, ...], *, characters: int = TRACE_CHARACTERS) -> list[Trace]:
-    """As many whole traces as fit, failures before the rest, in order of their ids."""
-    kept: list[Trace] = []
-    room = characters
-    for trace in sorted(traces, key=lambda trace: (trace.failing is None, trace.example)):
-        if len(trace.text) <= room:
-            kept.append(trace)
-            room -= len(trace.text)
-    return kept
-
-
-def _read(answer: CallResult | CallFailure) -> Reflection:
+def _read(answer: CallResult | CallFailure, *, merged: bool) -> Reflection:
+    operator = "llm crossover" if merged else "llm"
     if isinstance(answer, CallFailure):
-        return Reflection("", "llm", "no answer", problem=f"{answer.reason}: {answer.message}")
+        return Reflection("", operator, UNANSWERED, problem=f"{UNANSWERED}: {answer.reason}: {answer.message}")
     text = answer.text or ""
-    marks = text.count("<instruction>"), text.count("</instruction>")
-    found = _ANSWER.findall(text)
-    instruction = _unfenced(found[0]) if found else ""
-    problem = None
-    if answer.finish == "length":
-        problem = "truncated: the answer reached its token cap"
-    elif not text.strip():
-        problem = "reasoning only, no answer" if answer.reasoning else "empty answer"
-    elif marks != (1, 1) or not found:
-        problem = f"{max(marks)} marked instructions where one was asked for" if found else "no marked instruction"
-    elif not instruction:
-        problem = "empty instruction"
-    text_of = "" if problem else instruction
-    return Reflection(text_of, "llm", "written by the reflector model", answer=text, problem=problem)
-
-
-def _unfenced(text: str) -> str:
-    """The text without a code fence around the whole of it."""
-    fence = re.fullmatch(r"\s*```\w*\n(.*?)\n?```\s*", text, re.DOTALL)
-    return (fence[1] if fence and "```" not in fence[1] else text).strip()
+    marked = read_marked(text)
+    silent = None if text.strip() else "reasoning only, no answer" if answer.reasoning else "empty answer"
+    problem = UNFINISHED.get(answer.finish) or silent or marked.problem
+    why = "merged by the reflector model" if merged else "written by the reflector model"
+    return Reflection("" if problem else marked.instruction, operator, why, answer=text, problem=problem)

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from lineage.canonical import digest, digest_bytes
-from lineage.errors import PlanError
-from reflectors.reflector import Reflection, ReflectionRequest
+from reflectors.clauses import ClauseBank, one_clause, replaced, split_clauses
+from reflectors.crossover import cross
+from reflectors.reflector import Reflection, ReflectionRequest, Reflector
 from reflectors.traces import Failing, Trace, count_failures
 
-PROMPTS: Final = Path(__file__).parent / "prompts"
 TRIES: Final = 40
 """Draws of an edit before the reflector gives up on finding one that was not tried before."""
 
 
-class OperatorReflector:
+class OperatorReflector(Reflector):
     """Adds, drops, replaces, reorders or shortens clauses, adds a worked example, reframes, or states the answer rule.
 
     Which failure is most frequent in the traces decides which part of the bank is drawn from; a false absence and a
     missed omission pull in opposite directions, and the more frequent one wins. The draw depends on seed, iteration and
-    call alone.
+    call alone. Of several parents it makes one by crossover.
 
     Args:
         bank: name of the clause bank, the student's name: ``clauses-per-fact`` or ``clauses-whole-note`` without the
@@ -36,26 +33,22 @@ class OperatorReflector:
 
     def __init__(self, bank: str) -> None:
         self.bank = bank
-        self._path = PROMPTS / f"clauses-{bank}.md"
-        if not self._path.is_file():
-            raise PlanError(f"there is no clause bank for student {bank!r}; use an LLM reflector")
+        self._bank = ClauseBank(bank)
 
-    @cached_property
+    @property
     def clauses(self) -> Mapping[str, tuple[str, ...]]:
         """Clauses by what they are good for."""
-        parts = re.split(r"^## (\w+)$", self._path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-        return {
-            name: tuple(line[2:].strip() for line in body.splitlines() if line.startswith("- "))
-            for name, body in zip(parts[::2], parts[1::2], strict=True)
-        }
+        return self._bank.clauses
 
     def settings(self) -> dict[str, Any]:
         """Name and hash of the bank."""
-        return {"reflector": self.name, "bank": self.bank, "hash": digest_bytes(self._path.read_bytes())}
+        return {"reflector": self.name, "bank": self.bank, "hash": self._bank.hash}
 
     def reflect(self, request: ReflectionRequest) -> Reflection:
-        """Propose one edit that was not tried before."""
-        rng = np.random.default_rng(int(digest([request.seed, request.iteration, request.call])[:16], 16))
+        """Propose one edit, or crossover, that was not tried before."""
+        rng = request.rng()
+        if request.others:
+            return cross(request, rng)
         failures = count_failures(request.traces)
         seen = {" ".join(split_clauses(text)) for text in (request.parent, *request.earlier)}
         for _ in range(TRIES):
@@ -102,8 +95,8 @@ class OperatorReflector:
             "add": lambda: clauses + new if (new := drawn(focus)) else [],
             "answer_rule": lambda: clauses + new if (new := drawn("answer_rule")) else [],
             "reframe": lambda: new + clauses[1:] if (new := drawn("frame")) else [],
-            "replace": lambda: _replaced(clauses, 1 + int(rng.integers(body)), new) if (new := drawn(focus)) else [],
-            "drop": lambda: _replaced(clauses, 1 + int(rng.integers(body)), []),
+            "replace": lambda: replaced(clauses, 1 + int(rng.integers(body)), new) if (new := drawn(focus)) else [],
+            "drop": lambda: replaced(clauses, 1 + int(rng.integers(body)), []),
             "reorder": lambda: [clauses[0], *(clauses[1 + index] for index in rng.permutation(body))],
             "shorten": lambda: clauses[: 1 + (body + 1) // 2],
             "example": lambda: clauses + new if (new := self._example(focus, traces, rng)) else [],
@@ -118,25 +111,5 @@ class OperatorReflector:
             return []
         trace = shown[int(rng.integers(len(shown)))]
         template = templates[int(rng.integers(len(templates)))].removeprefix(f"{focus}: ")
-        shown_as = {"FACT": _one_clause(str(trace.fact)), "LINE": _one_clause(str(trace.excerpt))}
+        shown_as = {"FACT": one_clause(str(trace.fact)), "LINE": one_clause(str(trace.excerpt))}
         return [re.sub("FACT|LINE", lambda slot: shown_as[slot[0]], template)]
-
-
-def split_clauses(text: str) -> list[str]:
-    """The sentences of an instruction; a quotation is never cut."""
-    clauses: list[str] = []
-    for part in re.split(r"(?<=[.!?])\s+", text.strip()):
-        if clauses and clauses[-1].count('"') % 2:
-            clauses[-1] = f"{clauses[-1]} {part}"
-        elif part:
-            clauses.append(part)
-    return clauses
-
-
-def _one_clause(text: str) -> str:
-    """A quotation without sentence ends, so that the example it stands in remains one clause."""
-    return "; ".join(part.rstrip(".!?") for part in split_clauses(text))
-
-
-def _replaced(clauses: Sequence[str], index: int, new: list[str]) -> list[str]:
-    return [*clauses[:index], *new, *clauses[index + 1 :]]

@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
+from lineage.canonical import digest
 from reflectors.traces import Trace
+from students.shape import INSTRUCTION
+
+
+@dataclass(frozen=True, slots=True)
+class FailedEdit:
+    """An earlier proposal that did not enter the pool.
+
+    Attributes:
+        text: the proposed text of the component; empty where an answer held none.
+        outcome: ``rejected`` or ``invalid``.
+        reason: why, in the words of its outcome: numbers and rules, never text of an example.
+        parent: the text that it was made from.
+        iteration: when.
+    """
+
+    text: str
+    outcome: str
+    reason: str
+    parent: str = ""
+    iteration: int = 0
+
+    @property
+    def told(self) -> str:
+        """What of the text may be told again: nothing of an invalid one, which may be invalid for what it copied."""
+        return "" if self.outcome == "invalid" else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +43,11 @@ class ReflectionRequest:
 
     ``earlier`` holds every instruction tried so far; ``seed``, ``iteration`` and ``call`` are the only source of
     randomness, so that a resumed search proposes the same again.
+
+    ``component`` names the block that is to be written, of which ``parent`` is the present text. Where ``others`` holds
+    the same block of further parents the answer is a crossover of all of them; ``others_traces`` are then what each of
+    those did on the same examples, in the same order, as far as it is known. ``failed`` are earlier proposals that did
+    not enter the pool, the latest last; how many of them are shown is the reflector's setting.
     """
 
     parent: str
@@ -23,6 +56,23 @@ class ReflectionRequest:
     seed: int
     iteration: int
     call: int = 0
+    component: str = INSTRUCTION
+    others: tuple[str, ...] = ()
+    others_traces: tuple[tuple[Trace, ...], ...] = ()
+    failed: tuple[FailedEdit, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Every text that it holds, for whoever must know what a reflector could see."""
+        traces = [trace for each in (self.traces, *self.others_traces) for trace in each]
+        parts = [part for trace in traces for part in (trace.text, trace.fact, trace.excerpt, trace.document) if part]
+        failed = [part for edit in self.failed for part in (edit.told, edit.reason) if part]
+        return (self.parent, *self.others, *parts, *failed)
+
+    def rng(self) -> np.random.Generator:
+        """The randomness of one proposal, the same whenever it is made again."""
+        block = [] if self.component == INSTRUCTION else [self.component]
+        return np.random.default_rng(int(digest([self.seed, self.iteration, self.call, *block])[:16], 16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +108,10 @@ class Reflection:
 
 
 class Reflector(Protocol):
-    """Reads the student's failures and writes a new instruction."""
+    """Reads the student's failures and writes a new instruction.
+
+    What it answers depends on the request alone, so that proposals may be asked for in parallel.
+    """
 
     @property
     def name(self) -> str:
@@ -72,3 +125,7 @@ class Reflector(Protocol):
     def reflect(self, request: ReflectionRequest) -> Reflection:
         """Propose one instruction."""
         ...
+
+    def reflect_all(self, requests: Sequence[ReflectionRequest]) -> tuple[Reflection, ...]:
+        """Propose one instruction for each request, in their order; a model is asked for all of them at once."""
+        return tuple(self.reflect(request) for request in requests)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from lineage.records import FactVerdict, Judgement
+from lineage.records import Judgement
+from reflectors.feedback import Feedback
+from reflectors.wording import Judged, clean_words, flawed_words
 from splits.corpus import Corpus, Example
 
 Failing = Literal[
@@ -31,8 +33,14 @@ FALSE_ABSENCE_BELOW: Final = 0.5
 class Trace:
     """One example, what is true of it, and what the student made of it.
 
-    ``failing`` names the failure, or is None where the example is judged right. ``fact`` and ``excerpt`` illustrate it:
-    the fact concerned and the line of the document that comes nearest to it.
+    Attributes:
+        example: its id.
+        failing: the failure, or None where the example is judged right.
+        text: all that is said of it, but for the document; never cut.
+        fact: the fact concerned.
+        excerpt: the line of the document that comes nearest to it.
+        document: the document of a failure, which is cut where there is no room; empty where it is not shown.
+        places: character offsets of the document at which the flaw and what is left of it stand.
     """
 
     example: str
@@ -40,27 +48,35 @@ class Trace:
     text: str
     fact: str | None = None
     excerpt: str | None = None
+    document: str = field(default="", repr=False)
+    places: tuple[int, ...] = ()
 
 
-def build_traces(corpus: Corpus, judgements: Iterable[Judgement], *, scale: float) -> tuple[Trace, ...]:
+def build_traces(
+    corpus: Corpus, judgements: Iterable[Judgement], *, scale: float, feedback: Feedback | None = None
+) -> tuple[Trace, ...]:
     """Traces of every scored example, in order of their ids.
 
     Args:
         corpus: the reflect examples that were judged, twins included, and nothing else.
         judgements: one candidate's judgements on them, one replicate.
         scale: the student's score of a flawless document.
+        feedback: which parts are told; all of them where it is left out.
     """
+    told = feedback or Feedback()
     judged = {judgement.example: judgement for judgement in judgements if judgement.score is not None}
+    constant = _constant_absences(corpus, judged)
     traces: list[Trace] = []
     for example in sorted(corpus.examples, key=lambda example: example.id):
         if example.id not in judged:
             continue
-        twin = judged.get(example.twin) if example.twin else None
-        facts = {fact.id: fact.fact for fact in corpus.facts.get(example.group, ())}
+        facts = {fact.id: fact for fact in corpus.facts.get(example.group, ())}
+        mine = Judged(judged[example.id], scale, facts)
         if example.label == "clean":
-            traces.append(_clean_trace(example, judged[example.id], facts, scale))
-        elif twin is not None:
-            traces.append(_flawed_trace(example, judged[example.id], twin, facts, scale))
+            traces.append(_clean_trace(example, mine, constant.get(example.group, frozenset()), told))
+        elif example.twin is not None and example.twin in judged:
+            twin = Judged(judged[example.twin], scale, facts)
+            traces.append(_flawed_trace(example, corpus.by_id[example.twin], mine, twin, told))
     return tuple(traces)
 
 
@@ -70,59 +86,53 @@ def count_failures(traces: Iterable[Trace]) -> dict[Failing, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _clean_trace(example: Example, judgement: Judgement, facts: Mapping[str, str], scale: float) -> Trace:
-    absent = [verdict for verdict in judgement.facts if verdict.p_yes < FALSE_ABSENCE_BELOW]
-    said = f"The judge gave {judgement.score:g} of {scale:g}."
+def _constant_absences(corpus: Corpus, judged: Mapping[str, Judgement]) -> dict[str, frozenset[str]]:
+    """Facts called absent on every judged document of their group, of which one is clean and another is not."""
+    found: dict[str, frozenset[str]] = {}
+    for group, examples in corpus.groups.items():
+        scored = [example for example in examples if example.id in judged]
+        if {example.label == "clean" for example in scored} == {True, False}:
+            absent = [
+                {verdict.fact for verdict in judged[example.id].facts if verdict.p_yes < FALSE_ABSENCE_BELOW}
+                for example in scored
+            ]
+            found[group] = frozenset(set.intersection(*absent))
+    return found
+
+
+def _clean_trace(example: Example, judged: Judged, constant: frozenset[str], told: Feedback) -> Trace:
+    absent = [verdict for verdict in judged.verdicts if verdict.p_yes < FALSE_ABSENCE_BELOW]
+    text = clean_words(example, judged, absent, constant, told)
     if not absent:
-        checked = " No fact was called absent." if judgement.facts else ""
-        return Trace(example.id, None, f"A correct note. {said}{checked}")
-    worst = min(absent, key=lambda verdict: verdict.p_yes)
-    fact = facts[worst.fact]
-    listed = "; ".join(f"{facts[verdict.fact]} (P(yes) {verdict.p_yes:.2f})" for verdict in absent)
+        return Trace(example.id, None, text)
+    fact = judged.named(min(absent, key=lambda verdict: verdict.p_yes))
+    nearest = [nearest_line(judged.named(verdict), example.document) for verdict in absent]
+    places = tuple(sorted({example.document.index(line) for line in nearest if line}))
+    document = example.document if told.document else ""
+    return Trace(example.id, "false_absence", text, fact, nearest_line(fact, example.document), document, places)
+
+
+def _flawed_trace(example: Example, clean: Example, judged: Judged, twin: Judged, told: Feedback) -> Trace:
+    failing = None if judged.score < twin.score else _FAILING_OF[example.flaw]
+    known = judged.facts.get(example.fact or "")
+    fact = None if known is None else known.fact
     return Trace(
         example.id,
-        "false_absence",
-        f"A correct note, which states every fact. {said} It called absent, though they are there: {listed}",
+        failing,
+        flawed_words(example, judged, twin, told, failing=failing is not None),
         fact,
-        nearest_line(fact, example.document),
+        nearest_line(fact, example.document) if fact else None,
+        example.document if told.document and failing is not None else "",
+        _places(example, clean),
     )
 
 
-def _flawed_trace(
-    example: Example, judgement: Judgement, twin: Judgement, facts: Mapping[str, str], scale: float
-) -> Trace:
-    assert judgement.score is not None
-    assert twin.score is not None
-    right = judgement.score < twin.score
-    order = "below" if right else "level with" if judgement.score == twin.score else "above"
-    fact = facts.get(example.fact or "")
-    about = f": {fact.rstrip('.')}" if fact else " a fact of the transcript"
-    if example.label == "omission":
-        known = ", ".join((example.trace or "trace unknown", example.severity or "severity unknown"))
-        what = f"An omission ({known}): the note leaves out{about}"
-    elif example.kind == "change":
-        what = f"An alteration: the note changes{about}"
-    else:
-        what = "An addition: the note states something that the transcript does not support"
-    left = "".join(
-        f" What is left of it stands under {mention.heading or 'no heading'} ({mention.strength})."
-        for mention in example.residual
-    )
-    verdicts = _verdicts(example.fact, judgement.facts, twin.facts)
-    text = (
-        f"{what}.{left} The judge gave it {judgement.score:g}, {order} its correct twin at {twin.score:g} "
-        f"(of {scale:g}).{verdicts}"
-    )
-    failing = None if right else _FAILING_OF[example.flaw]
-    return Trace(example.id, failing, text, fact, nearest_line(fact, example.document) if fact else None)
-
-
-def _verdicts(fact: str | None, mine: Sequence[FactVerdict], twins: Sequence[FactVerdict]) -> str:
-    here = next((verdict.p_yes for verdict in mine if verdict.fact == fact), None)
-    there = next((verdict.p_yes for verdict in twins if verdict.fact == fact), None)
-    if here is None or there is None:
-        return ""
-    return f" On that fact P(yes) was {here:.2f} in this note and {there:.2f} in the twin."
+def _places(example: Example, clean: Example) -> tuple[int, ...]:
+    """Where the document first differs from its twin, and where something of an omitted fact is left."""
+    pairs = zip(example.document, clean.document, strict=False)
+    shared = min(len(example.document), len(clean.document))
+    changed = next((place for place, (mine, twins) in enumerate(pairs) if mine != twins), shared)
+    return tuple(sorted({changed, *(mention.offset for mention in example.residual)}))
 
 
 def nearest_line(fact: str, document: str) -> str | None:

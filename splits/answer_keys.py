@@ -50,8 +50,10 @@ class AnswerKeys:
         """The keys that stand in a text, whatever their case and punctuation."""
         words = words_of(text)
         found = []
-        for size, keys in sorted(self._keys.items()):
-            for start, code in enumerate(Shingler(size).runs(text).tolist()):
+        sizes = sorted(self._keys)
+        for size, codes in zip(sizes, Shingler(KEY_WORDS).runs_of(text, sizes), strict=True):
+            keys = self._keys[size]
+            for start, code in enumerate(codes.tolist()):
                 if code in keys:
                     found.append(NamedKey(" ".join(words[start : start + size]), tuple(sorted(keys[code]))))
         return found

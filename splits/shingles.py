@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
@@ -56,6 +57,12 @@ class Shingler:
         """The code of each run of a text, in order; none where it has fewer words than a run."""
         words = self._words(text)
         return self._joined(words, self.size) if len(words) >= self.size else words[:0]
+
+    def runs_of(self, text: str, sizes: Iterable[int]) -> Iterator[Codes]:
+        """The code of each run of a text for several sizes in place of the shingler's own; its words are read once."""
+        words = self._words(text)
+        for size in sizes:
+            yield self._joined(words, size) if len(words) >= size else words[:0]
 
     def shingles(self, text: str) -> Codes:
         """The codes of a text in rising order, each once; a text of fewer words than a run is one run."""

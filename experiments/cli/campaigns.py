@@ -21,6 +21,7 @@ from lineage.errors import BudgetError, HoldgateError
 from lineage.ledger import Event
 from lineage.mirror import MirrorError, MlflowMirror
 from optimize import Campaign, Plan
+from optimize.reflector_plan import OFFLINE
 from students import Progress
 
 SMALL_HELDOUT = 20
@@ -33,7 +34,8 @@ SMALL_HELDOUT = 20
 )
 @click.option("--exploratory", metavar="REASON", help="Confirm nothing: mark every held-out number, and say why.")
 @click.option("--mlflow/--no-mlflow", default=True, help="Mirror the campaign into MLflow (default: yes).")
-def run_command(plan: str, out: Path | None, exploratory: str | None, mlflow: bool) -> None:
+@click.option("--wait/--no-wait", default=True, help="Wait for the answers of a person who reflects, or stop (wait).")
+def run_command(plan: str, out: Path | None, exploratory: str | None, mlflow: bool, wait: bool) -> None:
     """Run a campaign from committed splits to the gate's decision, or resume it where it stopped.
 
     Everything is in the run directory: ledger, judgements, verdict, report. Calls are kept in calls.sqlite beside it,
@@ -50,9 +52,11 @@ def run_command(plan: str, out: Path | None, exploratory: str | None, mlflow: bo
         loaded.lock,
         directory,
         baseline=loaded.baseline,
+        seeds=loaded.seeds,
         exploratory=exploratory,
         watcher=watcher,
         models_hash=loaded.models_hash,
+        wait=wait,
     )
     status = "FAILED"
     try:
@@ -136,6 +140,10 @@ class _Watched:
         """An evaluation has come further."""
         self.view.judged(progress)
 
+    def waiting(self, file: Path) -> None:
+        """A person's answer is waited for."""
+        self.view.waiting(file)
+
     def event(self, event: Event) -> None:
         """An event is in the ledger."""
         self.view.event(event)
@@ -167,8 +175,8 @@ def _introduce(console: Console, loaded: LoadedPlan, directory: Path, explorator
         )
     if exploratory is not None:
         console.print(f"[bold]EXPLORATORY[/bold] ({exploratory}): no number of this campaign confirms anything.")
-    if plan.reflector.kind == "operators":
-        console.print("reflector: offline edit operators on a bank of clauses; no reflector model is asked.")
+    if (words := OFFLINE.get(plan.reflector.kind)) is not None:
+        console.print(f"reflector: {words}; no reflector model is asked.", highlight=False)
     _warn_of_size(console, loaded)
 
 

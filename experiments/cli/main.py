@@ -12,6 +12,7 @@ from experiments.cli.calibrate import calibrate_command
 from experiments.cli.campaigns import plan_command, run_command
 from experiments.cli.corpora import corpus_group
 from experiments.cli.doctor import doctor_command
+from experiments.cli.experiment import experiment_group
 from experiments.cli.family import family_command
 from experiments.cli.judging import compare_command, judge_command
 from experiments.cli.measures import measures_command
@@ -23,6 +24,7 @@ from experiments.cli.reproduce import reproduce_group
 from experiments.cli.runs import audit_command, lineage_group, report_command
 from experiments.cli.simulate import simulate_command
 from experiments.cli.splitting import split_group
+from experiments.cli.sweep import sweep_command
 from lineage import __version__
 from lineage.errors import BudgetError, HoldgateError
 
@@ -64,6 +66,8 @@ for command in (
     judge_command,
     compare_command,
     simulate_command,
+    sweep_command,
+    experiment_group,
     reproduce_group,
 ):
     cli.add_command(command)

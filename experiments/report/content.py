@@ -16,9 +16,10 @@ from experiments.report.blocks import (
 from experiments.report.comparison import comparison_section
 from experiments.report.contamination import contamination_notices, contamination_section
 from experiments.report.data import ReportData
+from experiments.report.departures import departures
 from experiments.report.gate import gate_section
 from experiments.report.pictures import distribution_picture, leads_picture, optimism_picture
-from experiments.report.record import departures, family_section, record_section
+from experiments.report.record import family_section, record_section
 from experiments.report.spending import spend_section
 from experiments.report.wording import decision, findings, notices, winner_words, word_difference
 

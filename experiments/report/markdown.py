@@ -23,7 +23,8 @@ from experiments.report.blocks import (
 
 def markdown(document: Document) -> str:
     """The whole file, ending in a line end."""
-    lines = [f"# {_inline(document.title)}", "", f"Holdgate report of campaign {_inline(document.name)}.", ""]
+    over = document.over or f"Holdgate report of campaign {document.name}"
+    lines = [f"# {_inline(document.title)}", "", f"{_inline(over)}.", ""]
     for part in document.lead:
         lines += _block(part)
     for section in document.sections:

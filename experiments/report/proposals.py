@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from typing import Any
 
 from lineage.ledger import Event
 from lineage.records import minibatch_gain
-from students.shape import INSTRUCTION
+from lineage.tree import proposal_name
+from optimize.texts import written_text
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The seed, or one proposal of the reflector.
+    """A seed, or one proposal of the reflector.
 
     Attributes:
-        name: ``seed`` or ``c`` and the iteration; a second proposal of one iteration is ``.2``.
+        name: ``seed`` or ``c`` and the iteration; a second seed, or proposal of one iteration, has ``.2`` after it.
         candidate: its id, the hash of its text. Two proposals of one text share it.
         parents: names of its parents.
         kind: ``seed``, ``mutation`` or ``merge``.
-        operator: the edit that made it, ``llm``, or None for the seed.
-        outcome: ``seed``, ``accepted``, ``rejected``, ``invalid``, or ``no outcome`` where the ledger has none.
+        operator: the edit that made it, ``llm``, or None for a seed.
+        outcome: ``seed`` for the baseline, ``accepted``, ``rejected``, ``invalid``, or ``no outcome`` where the ledger
+            has none.
         reason: why, as recorded.
         why: what the reflector said of its proposal.
         gain: summed minibatch reward of child less parent over examples scored for both; None where it was not scored.
@@ -54,19 +55,17 @@ class Proposal:
 def read_proposals(
     events: Sequence[Event], *, standings: Mapping[str, Row], leads: Mapping[str, int]
 ) -> tuple[Proposal, ...]:
-    """Every candidate event with the reflection before it and the outcome after it.
-
-    The search makes one proposal at a time, so the outcome that follows a candidate is its own.
-    """
+    """Every candidate event with the reflection before it and the outcome after it."""
     names: dict[str, str] = {}
     taken: set[str] = set()
-    found = []
+    found: list[Proposal] = []
     for reflection, candidate, outcome in _steps(events):
-        name = _name(candidate, taken)
+        name = proposal_name(candidate["kind"], candidate["iteration"], taken)
         taken.add(name)
         names.setdefault(candidate["candidate"], name)
         before, after = outcome.get("parent_rewards", {}), outcome.get("child_rewards", {})
-        in_pool = candidate["kind"] == "seed" or outcome.get("outcome") == "accepted"
+        decided = outcome.get("outcome", "no outcome") if found else "seed"
+        in_pool = decided in ("seed", "accepted")
         found.append(
             Proposal(
                 name=name,
@@ -74,14 +73,14 @@ def read_proposals(
                 parents=tuple(names.get(parent, parent[:12]) for parent in candidate["parents"]),
                 kind=candidate["kind"],
                 operator=candidate["operator"],
-                outcome="seed" if candidate["kind"] == "seed" else outcome.get("outcome", "no outcome"),
+                outcome=decided,
                 reason=outcome.get("reason", ""),
                 why=reflection.get("why", ""),
                 gain=minibatch_gain(before, after) if after else None,
                 scored=len(after),
                 standing=standings.get(candidate["candidate"]) if in_pool else None,
                 leads=leads.get(candidate["candidate"]) if in_pool else None,
-                text=candidate["texts"][INSTRUCTION],
+                text=written_text(candidate["texts"]),
                 answer=reflection.get("answer"),
             )
         )
@@ -103,26 +102,19 @@ def family(proposals: Sequence[Proposal]) -> Iterator[tuple[int, Proposal]]:
 
 
 def _steps(events: Sequence[Event]) -> Iterator[tuple[Row, Row, Row]]:
+    """Reflection, candidate and outcome of each proposal, empty where there is none.
+
+    An outcome is that of the latest proposal of its text that is open, as a repetition is decided at once.
+    """
     reflection: Row = {}
-    candidate: Row | None = None
+    steps: list[list[Row]] = []
     for event in events:
         if event.type == "reflection":
-            if candidate is not None:
-                yield reflection, candidate, {}
-                candidate = None
             reflection = event.body["reflection"]
         elif event.type == "candidate":
-            if event.body["kind"] == "seed":
-                yield {}, event.body, {}
-            else:
-                candidate = event.body
-        elif event.type == "outcome" and candidate is not None:
-            yield reflection, candidate, event.body
-            candidate = None
-    if candidate is not None:
-        yield reflection, candidate, {}
-
-
-def _name(candidate: Row, taken: set[str]) -> str:
-    name = "seed" if candidate["kind"] == "seed" else f"c{candidate['iteration']:02d}"
-    return next(tried for tried in chain([name], (f"{name}.{number}" for number in count(2))) if tried not in taken)
+            steps.append([{} if event.body["kind"] == "seed" else reflection, event.body, {}])
+        elif event.type == "outcome":
+            of_text = [step for step in steps if step[1]["candidate"] == event.body["candidate"]]
+            step = next(step for step in reversed(of_text) if not step[2] and step is not steps[0])
+            step[2] = event.body
+    yield from ((reflected, candidate, outcome) for reflected, candidate, outcome in steps)

@@ -7,7 +7,6 @@ from typing import Any
 
 from experiments.report.blocks import (
     Block,
-    Bullets,
     Folded,
     Pairs,
     Paragraph,
@@ -19,6 +18,7 @@ from experiments.report.blocks import (
 from experiments.report.data import ReportData, versions
 from experiments.report.proposals import Proposal, family
 from experiments.report.wording import measure, model_words, split_words
+from optimize.reflector_plan import OFFLINE
 
 
 def family_section(data: ReportData) -> Section:
@@ -27,7 +27,7 @@ def family_section(data: ReportData) -> Section:
     counts = ", ".join(f"{choice[outcome]} {outcome}" for outcome in ("accepted", "rejected", "invalid"))
     rows = []
     for depth, proposal in family(data.proposals):
-        on_accept = data.accept.get(proposal.candidate) if proposal.standing is not None else None
+        on_accept = data.accept.get(proposal.candidate) if proposal.outcome != "invalid" else None
         rows.append(
             (
                 "\N{RIGHTWARDS ARROW} " * depth + proposal.name,
@@ -41,8 +41,9 @@ def family_section(data: ReportData) -> Section:
         )
     parts: list[Block] = [
         Paragraph(
-            f"{len(data.proposals) - 1} proposals beside the seed: {counts}. Minibatch gain is the summed reward of "
-            "the child less that of its parent over the examples scored for both; arrows show the generation."
+            f"{len(data.proposals) - 1} proposals beside the baseline: {counts}. Minibatch gain is the summed reward "
+            "of the child less that of its parent over the examples scored for both; arrows show the generation. A "
+            "merge has two parents; it stands below the first, with which it was compared."
         ),
         Table(
             "Family of the candidates, each below its parent; paired discrimination on accept omissions.",
@@ -81,8 +82,8 @@ def record_section(data: ReportData) -> Section:
     plan, body, verdict = data.plan["plan"], data.plan, data.verdict
     student, reflector = plan["student"], plan["reflector"]
     budget = student["budget"]
-    if reflector["kind"] == "operators":
-        reads = "offline edit operators; no reflector model"
+    if (words := OFFLINE.get(reflector["kind"])) is not None:
+        reads = f"{words}; no reflector model"
     else:
         reads = f"{model_words(reflector['model'])}, effort {reflector['budget']['effort']}"
     seen = versions(data)
@@ -92,7 +93,7 @@ def record_section(data: ReportData) -> Section:
         ("Student", f"{student['shape']}, {model_words(student['model'])}"),
         ("Reasoning budget", budget_words(budget)),
         ("Reflector", reads),
-        ("Search", f"{plan['search']['engine']}, {plan['search']['iterations']} iterations"),
+        ("Search", _search_words(plan["search"])),
         ("Run seed", f"{plan['search']['seed']}"),
         ("Held-out replicates", f"{plan['replicates']}"),
         (
@@ -132,21 +133,12 @@ def record_section(data: ReportData) -> Section:
     return Section("record", "Record", (Pairs(tuple(items)), openings, note))
 
 
-def departures(data: ReportData) -> Section:
-    """Where the search differs from GEPA as published."""
-    items = [
-        "Acceptance: a child enters the pool if its summed reward on the minibatch exceeds its parent's over the "
-        "examples scored for both. An example that failed for either is left out of both sums.",
-        "Choice of winner: our own, on accept: paired discrimination on omissions, then detection at a false-alarm "
-        "rate of at most 10%, then the shorter prompt, then the earlier. The engine's own best candidate is ignored.",
-        "No merge in this version: every proposal has one parent.",
-        "Sampling: parents and minibatches derive from (seed, iteration) alone, so that a resumed search takes the "
-        "same course. Minibatches are whole groups, each drawn once before any is drawn again.",
-        "Confirmation: the winner is compared with the baseline on held-out data that no part of the search has read.",
-    ]
-    if data.plan["plan"]["reflector"]["kind"] == "operators":
-        items.append("Reflection: offline edit operators write the proposals. No language model reflects.")
-    return Section("departures", "Departures from published GEPA", (Bullets(tuple(items)),))
+def _search_words(search: Mapping[str, Any]) -> str:
+    """Engine and extent of a search."""
+    parallel = search.get("parallel", 1)
+    each = f" of {parallel} proposals" if parallel > 1 else ""
+    seeds = f", {1 + len(search['seeds'])} seeds" if search.get("seeds") else ""
+    return f"{search['engine']}, {search['iterations']} iterations{each}{seeds}"
 
 
 def budget_words(budget: Mapping[str, Any]) -> str:

@@ -166,7 +166,9 @@ def price(row: Mapping[str, Any], model: Mapping[str, Any] | None) -> str:
 def model_words(model: Mapping[str, Any]) -> str:
     """Which model, in words."""
     if model["simulated"] is not None:
-        return f"simulated judge, noise {model['simulated']['noise']:g} nats"
+        planted = model["simulated"].get("planted")
+        known = "" if planted is None else f", planted improvement of {planted['effect']:g} nats"
+        return f"simulated judge, noise {model['simulated']['noise']:g} nats{known}"
     if model["local"] is not None:
         return f"{model['local']} (embedded)"
     return str(model["hosted"] or f"{model['name']} at {model['endpoint']}")

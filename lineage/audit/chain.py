@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from lineage.audit.contamination import check_contamination
+from lineage.audit.family import check_lineage, check_search
 from lineage.audit.files import check_evaluations, check_examples, check_registered
 from lineage.audit.judging import (
     check_judging_openings,
@@ -15,7 +16,7 @@ from lineage.audit.judging import (
     check_table,
     is_judging,
 )
-from lineage.audit.protocol import check_lineage, check_openings, check_order
+from lineage.audit.protocol import check_openings, check_order
 from lineage.audit.record import Finding, RunRecord
 from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
 from lineage.errors import LedgerError
@@ -30,6 +31,7 @@ CAMPAIGN_CHECKS: Final[tuple[Check, ...]] = (
     check_openings,
     check_evaluations,
     check_lineage,
+    check_search,
     check_choice,
     check_verdict,
     check_prompt,

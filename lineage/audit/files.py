@@ -103,8 +103,18 @@ def _segment(run: RunRecord, event: Event, judged: tuple[Judgement, ...], file: 
     listed = [run.examples[example] for example in examples if example in run.examples]
     if len(listed) < len(examples) or any(row["split"] != body["split"] for row in listed):
         yield Finding("error", file, f"judges examples outside the split {body['split']}")
+    elif body["split"] == "accept" and (smaller := _accept_groups(run)) is not None:
+        if len({row["group"] for row in listed}) != smaller:
+            yield Finding("error", file, f"does not judge the {smaller} accept groups that the plan's control asks for")
     elif (
         body["split"] != "reflect"
         and Counter(row["kind"] for row in listed) != splits.body["counts"][body["split"]]["kind"]
     ):
         yield Finding("error", file, f"does not judge the whole split {body['split']}")
+
+
+def _accept_groups(run: RunRecord) -> int | None:
+    """Groups of accept that a control leaves, where there is one."""
+    controls = {} if run.plan is None else run.plan.body["plan"].get("controls", {})
+    groups: int | None = controls.get("accept_groups")
+    return groups

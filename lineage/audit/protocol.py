@@ -1,4 +1,4 @@
-"""The order of the protocol: what comes before what, who opened the held-out split, and where candidates come from."""
+"""The order of the protocol: what comes before what, and who opened the held-out split."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final
 from lineage.audit.record import Finding, RunRecord
 from lineage.ledger import OPERATIONAL, Event
 from lineage.openings import is_look
-from lineage.records import candidate_id
 
 KNOWN: Final = (
     *("plan", "splits", "candidate", "evaluation", "calibration", "seal_opened", "measured", "word_overlap"),
@@ -60,6 +59,13 @@ def check_order(run: RunRecord) -> Iterator[Finding]:
             yield Finding("error", f"seq {search[0].seq}", words)
 
 
+def _split_of(run: RunRecord, purpose: str) -> str | None:
+    """The split that an evaluation is of; the overfitting control puts reflect in the place of accept."""
+    split = SPLIT_OF.get(purpose)
+    controls = {} if run.plan is None else run.plan.body["plan"].get("controls", {})
+    return "reflect" if split == "accept" and controls.get("accept_is_reflect") else split
+
+
 def check_openings(run: RunRecord) -> Iterator[Finding]:
     """Held-out examples are judged inside a planned opening only, each made once and at its place.
 
@@ -92,66 +98,7 @@ def check_openings(run: RunRecord) -> Iterator[Finding]:
                     yield Finding("error", place, "its split lock or exploratory mark is not the plan's")
         elif event.type == "evaluation":
             purpose, split = event.body["purpose"], event.body["split"]
-            if SPLIT_OF.get(purpose) != split:
+            if _split_of(run, purpose) != split:
                 yield Finding("error", place, f"an evaluation for {purpose} on the split {split}")
             if split == "heldout" and (opening := OPENING_OF.get(purpose, purpose)) not in opened:
                 yield Finding("error", place, f"held-out examples are judged outside the {opening} opening")
-
-
-def check_lineage(run: RunRecord) -> Iterator[Finding]:
-    """Every candidate is its texts' hash, has its parents before it, and comes to one outcome."""
-    open_candidate: Event | None = None
-    reflection: Event | None = None
-    accepted: set[str] = set()
-    for event in run.steps:
-        body, place = event.body, f"seq {event.seq}"
-        if event.type == "reflection":
-            reflection = event
-        elif event.type == "candidate":
-            if open_candidate is not None:
-                yield Finding("error", f"seq {open_candidate.seq}", "a candidate without an outcome")
-            if candidate_id(body["texts"]) != body["candidate"]:
-                yield Finding("error", place, "the candidate's id is not the hash of its texts")
-            if (body["kind"] == "seed") != (not body["parents"]):
-                yield Finding("error", place, "a seed has no parents, and every other candidate has")
-            for parent in body["parents"]:
-                if parent not in run.candidates:
-                    yield Finding("error", place, f"its parent {parent[:12]} is no earlier candidate")
-            if body["kind"] == "seed":
-                accepted.add(body["candidate"])
-            else:
-                said = None if reflection is None else reflection.body
-                if said is None or said["reflection"]["text"] not in body["texts"].values():
-                    yield Finding("error", place, "the candidate's text is not what the reflection before it proposed")
-                elif said["parent"] not in body["parents"] or said["reflection"]["operator"] != body["operator"]:
-                    yield Finding("error", place, "the candidate's parent or operator is not its reflection's")
-                open_candidate = event
-            run.candidates.setdefault(body["candidate"], event)
-        elif event.type == "outcome":
-            proposed, open_candidate = open_candidate, None
-            if proposed is None or proposed.body["candidate"] != body["candidate"]:
-                yield Finding("error", place, "an outcome without its candidate, or a second one")
-                continue
-            if body["parents"] != proposed.body["parents"] or body["iteration"] != proposed.body["iteration"]:
-                yield Finding("error", place, "the outcome's parents or iteration are not its candidate's")
-            if body["outcome"] not in ("accepted", "rejected", "invalid"):
-                yield Finding("error", place, f"{body['outcome']!r} is not an outcome")
-            if body["outcome"] == "accepted":
-                accepted.add(body["candidate"])
-                if not _judged(run, proposed, event):
-                    yield Finding("error", place, "an accepted candidate without an evaluation on accept")
-        elif event.type == "evaluation":
-            for unknown in [known for known in body["candidates"] if known not in run.candidates]:
-                yield Finding("error", place, f"judges {unknown[:12]}, which is no candidate")
-        elif event.type == "choice" and {row["candidate"] for row in body["ranking"]} != accepted:
-            yield Finding("error", place, "does not rank the seed and every accepted candidate")
-    if open_candidate is not None and run.first("choice") is not None:
-        yield Finding("error", f"seq {open_candidate.seq}", "a candidate without an outcome")
-
-
-def _judged(run: RunRecord, proposed: Event, outcome: Event) -> bool:
-    return any(
-        event.body["purpose"] == "accept" and event.body["candidates"] == [proposed.body["candidate"]]
-        for event in run.all("evaluation")
-        if proposed.seq < event.seq < outcome.seq
-    )

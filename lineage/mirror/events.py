@@ -89,15 +89,15 @@ class EventWriter:
             self._store.text(str(row.seq), "scores/accept.json", pretty_json(scores))
             failed = sum(score is None for score in scores.values())
             self._store.log(str(row.seq), event, metrics={"accept.failed": failed})
-            if row.kind == "seed":
+            if row.outcome == "seed":
                 self._store.end(str(row.seq), event)
 
     def _outcome(self, event: Event, body: Mapping[str, Any]) -> None:
-        key = str(next(row.seq for row in reversed(self._rows) if row.candidate == body["candidate"]))
+        came = body["candidate"], body["outcome"], body["reason"]
+        key = str(next(row.seq for row in self._rows[::-1] if (row.candidate, row.outcome, row.reason) == came))
         rewards = {name: body[name] for name in ("parent_rewards", "child_rewards")}
         self._store.text(key, "scores/minibatch.json", pretty_json(rewards))
         gain = minibatch_gain(*rewards.values()) if body["child_rewards"] else None
-        gain = minibatch_gain(body["parent_rewards"], body["child_rewards"])
         tags = {"outcome": body["outcome"], "reason": body["reason"]}
         self._store.log(key, event, metrics={"minibatch.gain": gain}, tags=tags)
         self._store.end(key, event)
@@ -115,7 +115,7 @@ class EventWriter:
         first = "accept" if on_accept else f"heldout.{body['purpose']}"
         self._store.log(str(row.seq), event, metrics={f"{first}.{name}": value for name, value in flat.items()})
         if not on_accept:
-            arm = "baseline" if row.kind == "seed" else "winner"
+            arm = "baseline" if row.outcome == "seed" else "winner"
             self._store.log("campaign", event, metrics={f"{first}.{arm}.{name}": value for name, value in flat.items()})
 
     def _opened(self, event: Event, body: Mapping[str, Any]) -> None:

@@ -9,14 +9,14 @@ from lineage._version import __version__
 from lineage.audit import Finding
 from lineage.errors import HoldgateError, LedgerError
 from lineage.ledger import Event
-from lineage.records import VOLATILE, minibatch_gain
+from lineage.records import VOLATILE
 from optimize.choice import choice_row, choose
 from optimize.evaluation import Evaluation
 from optimize.measured import measures_row
-from optimize.objectives import coverage
 from optimize.recompute.comparing import compared
 from optimize.recompute.judgements import check_calibration, check_scores
-from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded_pool, rewards_of
+from optimize.recompute.outcomes import check_outcomes
+from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded_pool
 from optimize.recompute.verdict import recompute_verdict
 
 
@@ -62,39 +62,6 @@ def check_measured(run: RecordedRun) -> Iterator[Finding]:
     """Measures of a candidate on accept or held-out examples."""
     for event in run.all("measured"):
         yield from compared(event, event.body["measures"], measures_row(_heldout(run, event)))
-
-
-def check_outcomes(run: RecordedRun) -> Iterator[Finding]:
-    """Rewards of parent and child on the minibatch, and what they decide."""
-    for event in run.all("outcome"):
-        body = event.body
-        reflection = next(e for e in reversed(run.all("reflection")) if e.seq < event.seq)
-        minibatch = [
-            later
-            for later in run.all("evaluation")
-            if reflection.seq < later.seq < event.seq and later.body["purpose"] == "minibatch"
-        ]
-        if not minibatch:
-            yield from compared(
-                event, [body["parent_rewards"], body["child_rewards"], body["outcome"]], [{}, {}, "invalid"]
-            )
-            continue
-        (after,) = run.evaluations(minibatch[-1])
-        (before,) = run.evaluations(nearest(run, reflection, "minibatch", candidate=reflection.body["parent"]))
-        child, parent = rewards_of(run, after), rewards_of(run, before)
-        common = sorted(child.keys() & parent.keys())
-        child, parent = {name: child[name] for name in common}, {name: parent[name] for name in common}
-        yield from compared(event, body["child_rewards"], child)
-        yield from compared(event, body["parent_rewards"], parent)
-        # In order of ids, as the search sums them: the order decides ties in the last bit.
-        gain = minibatch_gain(parent, child)
-        said = f"minibatch reward {gain:+.4f}"
-        if coverage(len(common), len(after.examples)) < run.plan["gate"]["coverage"]:
-            yield from compared(event, body["outcome"], "invalid")
-        elif not sum(child.values()) > sum(parent.values()):
-            yield from compared(event, [body["outcome"], body["reason"]], ["rejected", said])
-        elif body["outcome"] != "invalid":
-            yield from compared(event, [body["outcome"], body["reason"]], ["accepted", said])
 
 
 def check_chosen(run: RecordedRun) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from lineage.errors import LedgerError, SplitError
 from lineage.ledger import OPERATIONAL, Event, read_events
 from lineage.records import Candidate
 from lineage.segments import read_segment
+from lineage.tree import tree_rows
 from optimize.evaluation import Evaluation
 from optimize.search import PoolEntry, SearchResult
 from splits.corpus import Example
@@ -85,7 +86,8 @@ def load_run(directory: Path) -> RecordedRun:
 def recorded_pool(run: RecordedRun) -> SearchResult:
     """The pool of a finished search, with its evaluations on accept, as the choice of the winner saw it."""
     texts = {event.body["candidate"]: event.body for event in reversed(run.all("candidate"))}
-    outcomes = {event.body["candidate"]: event for event in run.all("outcome") if event.body["outcome"] == "accepted"}
+    proposals = tree_rows(event for event in run.events if event.type in ("candidate", "outcome"))
+    names = {row.candidate: row.name for row in proposals if row.outcome in ("seed", "accepted")}
     result = SearchResult()
     for name in ("rejected", "invalid"):
         setattr(result, name, sum(event.body["outcome"] == name for event in run.all("outcome")))
@@ -93,12 +95,12 @@ def recorded_pool(run: RecordedRun) -> SearchResult:
         if event.body["purpose"] != "accept":
             continue
         (evaluation,) = run.evaluations(event)
-        body = texts[evaluation.candidate]
-        if body["kind"] != "seed" and evaluation.candidate not in outcomes:
+        if evaluation.candidate not in names:
             continue
+        body = texts[evaluation.candidate]
         iteration = event.body["iteration"]
         candidate = Candidate(body["texts"], body["kind"], tuple(body["parents"]), iteration)
-        name = "seed" if body["kind"] == "seed" else f"c{iteration:02d}"
+        name = names[evaluation.candidate]
         result.pool.append(PoolEntry(candidate, evaluation, rewards_of(run, evaluation), name))
     return result
 

@@ -14,6 +14,7 @@ from optimize.gate_plan import GatePlan
 from optimize.noise import noise_floor
 from optimize.planned_gate import gate_of
 from optimize.recompute.recorded import RecordedRun, nearest, recorded_pool
+from optimize.studied_plan import StudiedPlan
 from optimize.verdict import Setting
 from splits.register import Comparison as Place
 
@@ -81,6 +82,7 @@ def recorded_deciding(run: RecordedRun) -> Deciding:
                 "corpus": registered["corpus_hash"],
                 "student": first.body["student"],
             },
+            studied=None if (studied := run.plan.get("studied")) is None else StudiedPlan.model_validate(studied),
         ),
         winner=winner,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from lineage.errors import InputError
@@ -41,13 +42,18 @@ def reward(score: float, twin_score: float | None, *, scale: float, margin: floa
     for name, value in (("score", score), ("twin_score", 0.0 if twin_score is None else twin_score)):
         if not 0.0 <= value <= scale:
             raise InputError(f"{name} must be in [0, {scale:g}], got {value}; leave a failed example out")
+    mine = _fraction(score)
     if twin_score is None:
-        return float(_fraction(score) / Fraction(repr(float(scale))))
-    reach = (_fraction(twin_score) - _fraction(score)) / Fraction(repr(float(margin)))
-    clipped = min(max(reach, Fraction(0)), Fraction(1))
-    return float((Fraction(paired_credit(score, twin_score)) + clipped) / 2)
+        return float(mine / Fraction(repr(float(scale))))
+    twins, unit = _fraction(twin_score), Fraction(repr(float(margin)))
+    # In whole numbers, which a division rounds once, as it would a fraction: (twin - score) / m is reach / whole.
+    reach = (twins.numerator * mine.denominator - mine.numerator * twins.denominator) * unit.denominator
+    whole = twins.denominator * mine.denominator * unit.numerator
+    credit = round(2 * paired_credit(score, twin_score))
+    return (credit * whole + 2 * min(max(reach, 0), whole)) / (4 * whole)
 
 
+@lru_cache(maxsize=1 << 12)
 def _fraction(value: float) -> Fraction:
     """The simple fraction that a decimal stands for: 0.9090909090909091 and 0.909091 are both 10/11."""
     exact = Fraction(repr(float(value)))

@@ -7,6 +7,7 @@ from students.transport.endpoint import EndpointTransport
 from students.transport.export import export_cache
 from students.transport.hosted import HostedTransport
 from students.transport.limiter import Limiter, Limiters, Rate
+from students.transport.planted import Planted, PlantedTransport
 from students.transport.price import Price, price_of
 from students.transport.replay import RecordedAnswers, ReplayTransport
 from students.transport.retry import Retry
@@ -28,6 +29,8 @@ __all__ = [
     "Limiter",
     "Limiters",
     "Limits",
+    "Planted",
+    "PlantedTransport",
     "Price",
     "Pruned",
     "Rate",

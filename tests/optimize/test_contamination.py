@@ -152,7 +152,7 @@ def test_foreign_text_in_a_request_to_the_reflector_is_found_before_it_is_asked(
     def leaking(*arguments: Any, **options: Any) -> tuple[Trace, ...]:
         return (*build_traces(*arguments, **options), leak)
 
-    monkeypatch.setattr("optimize.engine.build_traces", leaking)
+    monkeypatch.setattr("optimize.engine.rounds.build_traces", leaking)
     out = run(plan, tmp_path / "runs" / "one")
     events = [event for event in read_events(out / "ledger.jsonl") if event.type in (EVENT, "reflection")]
     told = [(event.type, event.body.get("of")) for event in events][1:3]

@@ -5,35 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import load_plan
 from lineage import read_events
 from lineage.records import minibatch_gain
 from optimize import Campaign
-from optimize.gepa_parts import draw_groups
 from reflectors import OperatorReflector
 
 MakePlan = Callable[..., Path]
-
-
-@settings(max_examples=200, deadline=None)
-@given(n=st.integers(1, 12), size=st.integers(1, 14), seed=st.integers(0, 50))
-def test_every_group_is_drawn_once_before_any_is_drawn_again(n: int, size: int, seed: int) -> None:
-    groups = [f"g{index:02d}" for index in range(n)]
-    batches = [draw_groups(groups, size, seed=seed, iteration=iteration) for iteration in range(1, 2 * n + 1)]
-    assert all(len(set(batch)) == min(size, n) for batch in batches)
-    if n % min(size, n) == 0:
-        epoch = batches[: n // min(size, n)]
-        assert sorted(group for batch in epoch for group in batch) == groups
-
-
-def test_a_minibatch_depends_on_seed_and_iteration_alone() -> None:
-    groups = [f"g{index}" for index in range(9)]
-    again = [draw_groups(groups, 2, seed=4, iteration=iteration) for iteration in (5, 1, 5)]
-    assert again[0] == again[2]
-    assert len({tuple(draw_groups(groups, 2, seed=seed, iteration=1)) for seed in range(20)}) > 1
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.randoms(use_true_random=False))

@@ -1,4 +1,6 @@
-"""One campaign killed at fifty random moments: nothing completed is paid twice, and it ends as if never interrupted."""
+"""Campaigns killed at random moments and after every event: nothing completed is paid twice, and each ends as if never
+interrupted.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,19 @@ from experiments import load_plan
 from lineage import canonical_state, read_events
 from lineage.audit import audit_ledger
 from optimize import Campaign
+from optimize.recompute import audit_numbers
 
 KILLS = 50
 CONCURRENCY = 4
 
 # What a campaign needs is imported and read once; each attempt is a process of its own, forked from there. A number
-# other than 0 ends it by SIGKILL before so many writes of it are made durable.
+# above 0 ends it by SIGKILL before so many writes of it are made durable, one below 0 after its first new event.
 RUNNER = """
 import os, signal, sys, traceback
 from pathlib import Path
 import gepa, gepa.api
 from experiments import load_plan
+from lineage.ledger import OPERATIONAL, Ledger
 from optimize import Campaign
 
 loaded = load_plan(sys.argv[1])
@@ -47,7 +51,16 @@ def attempt(moment):
             os.kill(os.getpid(), signal.SIGKILL)
         durable(file)
     os.fsync = fsync
-    Campaign(loaded.plan, loaded.corpus, loaded.lock, Path(sys.argv[2]), baseline=loaded.baseline).run()
+    append = Ledger._append
+    def appended(self, kind, body):
+        event = append(self, kind, body)
+        if moment < 0 and kind not in OPERATIONAL:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return event
+    Ledger._append = appended
+    Campaign(
+        loaded.plan, loaded.corpus, loaded.lock, Path(sys.argv[2]), baseline=loaded.baseline, seeds=loaded.seeds
+    ).run()
 
 for line in sys.stdin:
     child = os.fork()
@@ -182,3 +195,57 @@ def test_a_campaign_killed_at_fifty_random_moments_pays_for_nothing_twice_and_en
     assert most == (1,)
     assert canonical_state(read_events(out / "ledger.jsonl")) == canonical_state(read_events(whole / "ledger.jsonl"))
     assert [finding for finding in audit_ledger(out) if finding.severity == "error"] == []
+
+
+def paid_calls(cache: Path) -> Counter[str]:
+    """Calls that were paid for, by key."""
+    with contextlib.closing(sqlite3.connect(cache)) as database:
+        return Counter(key for (key,) in database.execute("SELECT key FROM paid"))
+
+
+@pytest.mark.integration
+def test_a_search_with_everything_killed_after_each_of_its_events_ends_as_if_never_interrupted(
+    make_plan: Callable[..., Path], tmp_path: Path
+) -> None:
+    search = {
+        "iterations": 5,
+        "parallel": 2,
+        "minibatch_groups": 1,
+        "seed": 3,
+        "merge": {"from_candidates": 3, "at_most": 3, "chance": 0.8},
+        "seeds": ["engineered"],
+        "frontier": "both",
+        "rare_traces": True,
+    }
+    plan = make_plan(
+        student={"shape": "per-fact", "model": {"simulated": {"noise": 2.0}}, "max_facts": 2}, search=search
+    )
+    whole, out = tmp_path / "whole" / "run", tmp_path / "killed" / "run"
+    loaded = load_plan(str(plan))
+    Campaign(loaded.plan, loaded.corpus, loaded.lock, whole, baseline=loaded.baseline, seeds=loaded.seeds).run()
+    events = read_events(whole / "ledger.jsonl")
+    kinds = Counter(event.body["kind"] for event in events if event.type == "candidate")
+    outcomes = Counter(event.body["outcome"] for event in events if event.type == "outcome")
+    assert kinds["seed"] == 2
+    assert kinds["merge"] >= 2
+    assert min(outcomes[name] for name in ("accepted", "rejected", "invalid")) >= 1
+
+    kills = 0
+    out.parent.mkdir()
+    errors = tmp_path / "errors.txt"
+    with attempts(plan, out, errors) as start:
+        status = -signal.SIGKILL
+        while status != 0:
+            _, ended = start(-1)
+            status = ended()
+            assert status in (0, -signal.SIGKILL), errors.read_text()
+            kills += status != 0
+    again = read_events(out / "ledger.jsonl")
+    assert kills == len(events), "one kill an event"
+    assert sum(event.type == "resumed" for event in again) == kills
+    assert canonical_state(again) == canonical_state(events)
+    paid = paid_calls(out.parent / "calls.sqlite")
+    assert paid == paid_calls(whole.parent / "calls.sqlite")
+    assert set(paid.values()) == {1}
+    assert [finding for finding in (*audit_ledger(out), *audit_numbers(out)) if finding.severity == "error"] == []
+    assert (out / "verdict.json").is_file()

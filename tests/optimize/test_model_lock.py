@@ -148,7 +148,7 @@ def test_a_plan_by_role_runs_as_its_inline_twin_and_its_lock_is_in_the_ledger(
     first = run(plan, tmp_path / "runs" / "one")
     registered = read_events(first.directory / "ledger.jsonl")[0].body
     assert registered["models_hash"] == load_model_lock(lock).hash
-    assert registered["plan"]["student"]["model"]["simulated"] == {"noise": 2.0}
+    assert registered["plan"]["student"]["model"]["simulated"]["noise"] == 2.0
     twin = run(make_plan("b"), tmp_path / "runs" / "two")
     assert twin.verdict["accept"] == first.verdict["accept"]
     assert twin.paid == 0, "the same model has the same keys"

@@ -106,7 +106,7 @@ def test_a_misspelt_key_is_refused_with_the_near_name(path: str, near: str) -> N
         ("student.model", {"endpoint": "http://127.0.0.1:1/v1"}, r"endpoint and name go together"),
         ("student.model", {"simulated": {}, "price": {"prompt_usd_per_million": 1}}, r"completion_usd_per_million"),
         ("reflector", {"kind": "llm"}, r"kind llm needs a model"),
-        ("reflector", {"kind": "operators", "temperature": 1.0}, r"temperature have no effect"),
+        ("reflector", {"kind": "operators", "temperature": 1.0}, r"temperature has no effect on kind operators"),
         ("replicates", 2, r"replicates must be odd"),
         ("limits", {"reflector": {"calls": 3}}, r"limits\.reflector has no effect: kind operators makes no calls"),
         ("limits", {"student": {"wall_s": 0}}, r"limits\.student\.wall_s: .*greater than 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,7 @@ from hypothesis import strategies as st
 
 from lineage.errors import PlanError
 from lineage.records import Usage
-from reflectors import LlmReflector, Reflection, ReflectionRequest, Trace
-from reflectors.llm import TRACE_CHARACTERS, fit_traces
+from reflectors import Feedback, LlmReflector, Reflection, ReflectionRequest, Trace
 from students import Capabilities, ReasoningBudget
 from students.transport import CallFailure, CallRequest, CallResult
 
@@ -24,9 +24,9 @@ class Asked:
     def __init__(self, answer: CallResult | CallFailure) -> None:
         self.answer, self.requests = answer, list[CallRequest]()
 
-    def __call__(self, request: CallRequest) -> CallResult | CallFailure:
-        self.requests.append(request)
-        return self.answer
+    def __call__(self, requests: Sequence[CallRequest]) -> list[CallResult | CallFailure]:
+        self.requests += requests
+        return [self.answer for _ in requests]
 
 
 def said(text: str | None, finish: str = "stop", reasoning: str | None = None) -> Asked:
@@ -76,6 +76,8 @@ def test_fences_inside_an_instruction_stay() -> None:
     [
         (said("<instruction>Judge.</instruction>", "length"), "truncated: the answer reached its token cap"),
         (said("<instruction>Judge the no", "length"), "truncated"),
+        (said("<instruction>Judge.</instruction>", "content_filter"), "withheld by a content filter"),
+        (said("<instruction>Judge.</instruction>", "refusal"), "refused"),
         (said("Judge."), "no marked instruction"),
         (said("<instruction>Judge the no"), "no marked instruction"),
         (said("Judge.</instruction>"), "no marked instruction"),
@@ -89,7 +91,7 @@ def test_fences_inside_an_instruction_stay() -> None:
         (said(""), "empty answer"),
         (said("<instruction>\n </instruction>"), "empty instruction"),
         (said("<instruction>```\n\n```</instruction>"), "empty instruction"),
-        (Asked(CallFailure("transport", "gone")), "transport: gone"),
+        (Asked(CallFailure("transport", "gone")), "no answer: transport: gone"),
     ],
 )
 def test_any_other_answer_is_a_problem_and_never_a_prompt(asked: Asked, problem: str) -> None:
@@ -112,7 +114,7 @@ def test_the_request_holds_instruction_and_traces_as_they_are_failures_first() -
     assert [message["role"] for message in sent.messages] == ["system", "user"]
     user = sent.messages[1]["content"]
     assert "Judge $x {y}." in user
-    assert "ON 2 EXAMPLES:\n1. wrong\n2. right $z" in user
+    assert "\n1. wrong\n2. right $z\n" in user
     assert found.prompt == user
     assert sent.sent == {"temperature": 1.0, "max_tokens": 2000, "reasoning_effort": "high", "seed": 0}
 
@@ -133,39 +135,42 @@ def test_every_seed_iteration_and_call_is_another_draw_also_for_the_model() -> N
     assert len({sent.key({}) for sent in asked.requests}) == 108
 
 
-def test_settings_hold_model_budget_temperature_and_prompt_hash() -> None:
-    row = LlmReflector(said(""), model={"name": "m"}, budget=BUDGET, temperature=None).settings()
-    assert {**row, "prompt": len(row["prompt"])} == {
+def test_several_requests_are_asked_at_once_and_answered_in_order() -> None:
+    asked = said("<instruction>A.</instruction>")
+    batches = list[int]()
+
+    def ask(requests: Sequence[CallRequest]) -> list[CallResult | CallFailure]:
+        batches.append(len(requests))
+        return asked(requests)
+
+    reflector = LlmReflector(ask, model={"name": "m"}, budget=BUDGET)
+    found = reflector.reflect_all([request(parent=f"P{n}.", call=n) for n in range(3)])
+    assert batches == [3]
+    assert [each.prompt is not None and f"P{n}." in each.prompt for n, each in enumerate(found)] == [True] * 3
+
+
+def test_a_crossover_is_asked_for_in_its_own_words_and_says_so() -> None:
+    asked = said("<instruction>A.</instruction>")
+    found = reflect(asked, others=("Other.",))
+    assert (found.operator, found.why) == ("llm crossover", "merged by the reflector model")
+    assert asked.requests[0].messages[0]["content"].startswith("You merge instructions")
+    assert "Other." in asked.requests[0].messages[1]["content"]
+
+
+def test_settings_hold_model_budget_temperature_feedback_memory_and_prompt_hashes() -> None:
+    reflector = LlmReflector(said(""), model={"name": "m"}, budget=BUDGET, temperature=None, memory=2)
+    row = reflector.settings()
+    assert {**row, "prompt": len(row["prompt"]), "crossover": len(row["crossover"])} == {
         "reflector": "llm",
         "model": {"name": "m"},
         "budget": BUDGET.row(),
         "temperature": None,
         "sent": {"answer": {"max_tokens": 2000, "reasoning_effort": "high"}, "scratchpad": None, "seeded": True},
+        "feedback": Feedback().row(),
+        "memory": 2,
         "prompt": 64,
+        "crossover": 64,
     }
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 60)), max_size=20), st.integers(0, 200))
-def test_the_traces_shown_are_whole_failures_first_and_within_the_bound(sizes: list[Any], bound: int) -> None:
-    traces = tuple(
-        Trace(f"{n:02}", "false_absence" if failing else None, "x" * size) for n, (failing, size) in enumerate(sizes)
-    )
-    shown = fit_traces(traces, characters=bound)
-    assert set(shown) <= set(traces)
-    assert sum(len(trace.text) for trace in shown) <= bound
-    assert [trace.failing is None for trace in shown] == sorted(trace.failing is None for trace in shown)
-    if sum(len(trace.text) for trace in traces) <= bound:
-        assert len(shown) == len(traces)
-
-
-def test_one_trace_beyond_the_bound_does_not_keep_the_others_out() -> None:
-    huge, small = Trace("a", "missed_change", "x" * (TRACE_CHARACTERS + 1)), Trace("b", None, "y")
-    assert fit_traces((huge, small)) == [small]
-
-
-def test_order_of_traces_never_changes_the_request() -> None:
-    traces = request().traces
-    assert fit_traces(traces) == fit_traces(tuple(reversed(traces)))
 
 
 def test_a_reflector_sends_what_its_model_takes_and_else_is_refused() -> None:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lineage.errors import PlanError
 from reflectors import OperatorReflector, Reflection, ReflectionRequest, Trace
-from reflectors.operators import split_clauses
+from reflectors.clauses import split_clauses
 from reflectors.traces import Failing
 
-BANKS = ("per-fact", "per-fact-keyed", "whole-note")
+BANKS = ("per-fact", "per-fact-keyed", "whole-note", "yes-no")
 FRAME = "Decide whether the note states the fact."
 LONG = f"{FRAME} One rule. Two rules! Three rules? Four rules."
 OPERATORS = {"add", "drop", "replace", "reorder", "shorten", "example", "reframe", "answer_rule"}

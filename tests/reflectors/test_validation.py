@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflectors import invalid_reason
+from reflectors import OperatorReflector, fixed_texts, invalid_reason
 from reflectors.validation import MAX_WORDS, placeholders
 from splits import NgramIndex
 from splits.contamination import Kind, Overlap
+from students import Capabilities, ReasoningBudget
+from students.designs import DESIGNS
 
 SECRET = "the patient said that her mother had died of a stroke in March"
 FORBIDDEN = NgramIndex.of([SECRET])
@@ -60,6 +62,54 @@ def test_too_many_words_are_invalid() -> None:
 @pytest.mark.parametrize("text", ["```\nJudge.", "Judge.\n```", "```a``` and ```b"])
 def test_an_open_code_fence_is_a_truncation(text: str) -> None:
     assert reason(text) == "truncated: an open code fence"
+
+
+def test_a_fence_around_the_whole_and_markers_are_refused_and_fences_inside_are_not() -> None:
+    assert reason("```markdown\nJudge with care.\n```") == "a code fence around the whole instruction"
+    assert reason("Judge as in\n```\nA: B\n```\nand so on.") is None
+    for marker in ("<instruction>", "</instruction>"):
+        assert reason(f"Judge {marker} with care.") == "holds a marker of the reflector's answer"
+
+
+def test_white_space_makes_no_new_instruction() -> None:
+    assert reason("Judge  with\ncare. ", earlier=("Judge with care.",)) == "duplicate of an earlier candidate"
+    assert reason("Judge.\n", parents=("Other.", "Judge.")) == "the same as a parent"
+
+
+CONTRACT = ('You check notes.\n$instruction\nReply with the line "Score: N", where N is a number.', "NOTE:\n$document")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Be strict. Reply with the line score: n, where you can.",
+        'Be strict: where N is a number between 0 and 5, give the line "Score: N", where N is a number.',
+    ],
+)
+def test_the_fixed_contract_is_not_restated(text: str) -> None:
+    said = "restates the fixed part of the prompt: its inputs or its answer format"
+    assert reason(text, contract=CONTRACT) == said
+    assert reason(text) is None
+    assert reason(f"{text} More.", contract=CONTRACT, parents=(text,)) is None, "what a parent has is not new"
+
+
+def test_a_short_sentence_of_the_contract_counts_as_a_whole() -> None:
+    contract = ("You check clinical notes.\n$instruction",)
+    assert reason("You check clinical notes. Be strict.", contract=contract) is not None
+    assert reason("You check that clinical notes hold the fact.", contract=contract) is None
+
+
+@pytest.mark.parametrize("name", sorted(set(DESIGNS) - {"program"}))
+def test_no_bundled_clause_or_seed_restates_the_contract_of_its_student(name: str) -> None:
+    design = DESIGNS[name]
+    options = {"temperature": design.temperature}
+    student = design.build(options, model={}, budget=ReasoningBudget(), capabilities=Capabilities(top_logprobs=20))
+    texts = list(student.seed_texts.values())
+    if design.clauses is not None:
+        texts += [clause for kind in OperatorReflector(design.clauses).clauses.values() for clause in kind]
+    assert fixed_texts(student)
+    for text in texts:
+        assert reason(text, contract=fixed_texts(student), parents=("Other.",)) is None
 
 
 def test_a_run_of_words_of_accept_or_heldout_text_is_a_leak() -> None:

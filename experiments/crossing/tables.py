@@ -1,0 +1,106 @@
+"""Tables of compared campaigns, for a terminal and as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from experiments.crossing.members import Skipped
+from experiments.crossing.readings import LEVEL, MemberReading
+from experiments.report.blocks import Block, Bullets, Document, Notice, Paragraph, Section, Table
+from experiments.report.wording import NONE, points
+from optimize.choice import number
+from optimize.measured import comparison_row
+
+What = Literal["ablations", "accept sizes", "optimisers"]
+
+SIMULATED = "SIMULATED: the judge is a formula, not a model. No number here says anything of a real judge."
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTable:
+    """Compared campaigns as rows of words, with what is to be known of them."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notices: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def compared_table(what: What, found: Sequence[MemberReading], skipped: Sequence[Skipped]) -> ComparedTable:
+    """The table of a set."""
+    head: tuple[str, ...] = ("name", "accept gain", "held-out gain", "optimism", "search calls", "proposals", "found")
+    if what == "optimisers":
+        head = (*head, "search tokens", "US dollars", "points for each")
+    rows = tuple(_row(what, reading) for reading in found)
+    notices = [SIMULATED] if any(reading.simulated for reading in found) else []
+    notices += sorted({f"EXPLORATORY, confirms nothing: {r.exploratory}" for r in found if r.exploratory is not None})
+    runs = max((reading.runs for reading in found), default=0)
+    words = [
+        "Gains are of the winner over the baseline in paired discrimination on omissions, in points; where nothing was "
+        f"found the baseline stays and the gain is 0. Held-out intervals are of level {100 * LEVEL:g}%, over groups, "
+        "for the prompts that were found; optimism is the gain on accept less that on held-out data.",
+        f"Each row is the mean over {runs} search seed(s)."
+        + (" One search says little of the next: give more --seeds." if runs == 1 else ""),
+        "Search calls are the student's in minibatches and on accept, the baseline's left out, cached or not.",
+    ]
+    if what == "optimisers":
+        words.append(
+            "Points for each: points of held-out gain for a US dollar of the search, student and reflector; for a "
+            "million of its tokens where no price applies."
+        )
+    words += [f"{each.member.name} was not run: {each.why}" for each in skipped]
+    title = {
+        "ablations": "Ablations",
+        "accept sizes": "Optimism against the size of accept",
+        "optimisers": "Optimisers",
+    }
+    return ComparedTable(title[what], head, rows, tuple(notices), tuple(words))
+
+
+def compared_document(table: ComparedTable, found: Sequence[MemberReading], *, name: str) -> Document:
+    """The same as a page."""
+    lead: list[Block] = [*(Notice(text) for text in table.notices), Bullets(table.words)]
+    shows = tuple((reading.name, reading.shows) for reading in found)
+    sections = (
+        Section("table", "Gains and costs", (Table(f"{table.title}.", table.head, table.rows),)),
+        Section("shows", "What each is there to show", (*(Paragraph(f"{a}: {b}") for a, b in shows),)),
+    )
+    return Document(name, table.title, tuple(lead), sections, over=f"Holdgate comparison of campaigns {name}")
+
+
+def compared_row(what: What, found: Sequence[MemberReading], skipped: Sequence[Skipped]) -> dict[str, Any]:
+    """The JSON form."""
+    return {
+        "what": what,
+        "simulated": any(reading.simulated for reading in found),
+        "level": LEVEL,
+        "campaigns": [reading.row() for reading in found],
+        "skipped": [{"name": each.member.name, "why": each.why} for each in skipped],
+    }
+
+
+def _row(what: What, reading: MemberReading) -> tuple[str, ...]:
+    found = comparison_row(reading.heldout)
+    interval = "" if found["low"] is None else f" [{points(found['low'])}, {points(found['high'])}]"
+    row = (
+        reading.name,
+        points(number(reading.accept)),
+        f"{points(found['difference'])}{interval}",
+        points(number(reading.optimism)),
+        f"{reading.searched['calls']:.0f}",
+        f"{reading.proposals:.0f}",
+        f"{reading.found} of {reading.runs}",
+    )
+    if what != "optimisers":
+        return row
+    cost, gain = reading.cost_usd, found["difference"]
+    money = "no price" if cost is None else f"{cost:.4f}"
+    return (*row, f"{reading.tokens:.0f}", money, _rate(gain, cost, reading.tokens))
+
+
+def _rate(gain: float | None, cost: float | None, tokens: float) -> str:
+    of, unit = (tokens / 1e6, "million tokens") if cost is None else (cost, "dollar")
+    return NONE if gain is None or not of else f"{100 * gain / of:+.1f} a {unit}"

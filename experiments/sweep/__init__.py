@@ -1,0 +1,1 @@
+"""Studies from their files: loading, the plan that confirms their winner, workers, tables and the report."""
