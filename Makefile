@@ -16,7 +16,8 @@ run: setup model
 
 test: setup model
 	@echo "== running the tests"
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not model" $(ARGS) || test $$? -eq 5
+	@$(BIN)/python -m pytest -m model $(ARGS) || test $$? -eq 5
 
 check: setup
 	@echo "== lint, types and import direction"

@@ -10,6 +10,7 @@ HoldgateError
 ├── BlindnessError        a request for facts that holds a document under judgement
 ├── LedgerError           a ledger that is damaged or belongs to another plan
 ├── CacheError            a call cache or its export that cannot be read, or is something else
+├── BundleError           an archive of a run that is damaged, unsafe to open, or cannot be made or replayed
 ├── CallError             a model call that did not succeed (carries whether another try may)
 ├── ModelError            a local model file or server
 └── BudgetError           a limit of the plan is reached; the campaign can be resumed
@@ -67,6 +68,10 @@ class LedgerError(HoldgateError):
 
 class CacheError(HoldgateError):
     """A call cache, or an export of one, that cannot be read, is damaged, or is something else."""
+
+
+class BundleError(HoldgateError):
+    """An archive of a run that is damaged, unsafe to open, or cannot be made or replayed."""
 
 
 class CallError(HoldgateError):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lineage.canonical import json_lines
+from lineage.judgement_table import judgement_table
 from lineage.ledger import Event, read_events
-from lineage.segments import read_segment
 from lineage.tree import tree_rows
 
 if TYPE_CHECKING:
@@ -70,8 +69,9 @@ def candidates_frame(events: Iterable[Event]) -> pd.DataFrame:
     import pandas as pd
 
     known = tuple(events)
-    texts = {event.seq: "\n\n".join(event.body["texts"].values()) for event in known if event.type == "candidate"}
-    rows = [{**asdict(row), "text": texts[row.seq]} for row in tree_rows(known)]
+    texts = {event.seq: "\n\n".join(event.body["texts"].values()) or None for event in known if event.type == "candidate"}
+    stated = CANDIDATE_COLUMNS[:-1]
+    rows = [{**{name: getattr(row, name) for name in stated}, "text": texts[row.seq]} for row in tree_rows(known)]
     return pd.DataFrame(rows, columns=list(CANDIDATE_COLUMNS))
 
 
@@ -80,43 +80,38 @@ def judgements_frame(directory: Path) -> pd.DataFrame:
 
     ``score`` is NaN where ``status`` is not ``scored``: leave those rows out of a mean and count them. Higher is a
     better document. The same judgement may stand in two segments, if two evaluations shared it through the call cache.
-    ``latency_s`` is 0 for judgements answered from the cache; ``cost_usd`` is NaN where no price applies.
+    ``latency_s`` is 0 for judgements answered from the cache; ``cost_usd`` is NaN where no price applies. ``reason`` of
+    a held-out judgement is its kind alone, as answers quote documents. Columns that repeat few values are categorical.
 
     Raises:
         LedgerError: the ledger or a segment is damaged.
     """
+    evaluations = [event for event in read_events(directory / "ledger.jsonl") if event.type == "evaluation"]
+    return evaluations_frame(directory, evaluations)
+
+
+def evaluations_frame(directory: Path, evaluations: Sequence[Event]) -> pd.DataFrame:
+    """:func:`judgements_frame` of some of the evaluations of a run directory.
+
+    Args:
+        directory: the run directory.
+        evaluations: verified events of type ``evaluation``.
+
+    Raises:
+        LedgerError: a segment is damaged.
+    """
     import pandas as pd
 
+    table = judgement_table(directory, evaluations)
     examples = _examples(directory / "examples.jsonl")
-    rows: list[dict[str, Any]] = []
-    for event in read_events(directory / "ledger.jsonl"):
-        if event.type != "evaluation":
-            continue
-        shared = {name: event.body[name] for name in ("purpose", "split", "iteration")}
-        shared["segment"] = event.body["segment"]["name"]
-        for judgement in read_segment(directory / "judgements", event.body["segment"]):
-            structure = examples.get(judgement.example, {})
-            rows.append(
-                {
-                    **shared,
-                    **{name: structure.get(name) for name in STRUCTURE},
-                    **judgement.usage.row(),
-                    "candidate": judgement.candidate,
-                    "example": judgement.example,
-                    "replicate": judgement.replicate,
-                    "sample": judgement.sample,
-                    "status": judgement.status,
-                    "score": judgement.score,
-                    "reason": judgement.reason,
-                    "student": judgement.student,
-                    "seed": judgement.seed,
-                    "finish": ",".join(sorted(set(judgement.finish))),
-                    "latency_s": judgement.latency_s,
-                    "paid": judgement.paid,
-                }
-            )
-    frame = pd.DataFrame(rows, columns=list(JUDGEMENT_COLUMNS))
-    return frame.astype({"score": "float64", "cost_usd": "float64", "iteration": "Int64", "seed": "Int64"})
+    frame = table.to_pandas()
+    codes, named = frame["example"].cat.codes.to_numpy(), frame["example"].cat.categories
+    for name in STRUCTURE:
+        known = pd.Categorical([examples.get(example, {}).get(name) for example in named])
+        frame[name] = pd.Categorical.from_codes(known.codes.take(codes), dtype=known.dtype)
+    return frame[list(JUDGEMENT_COLUMNS)].astype(
+        {"score": "float64", "cost_usd": "float64", "iteration": "Int64", "seed": "Int64"}
+    )
 
 
 def _examples(path: Path) -> dict[str, dict[str, Any]]:

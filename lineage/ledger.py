@@ -14,6 +14,7 @@ from typing import IO, Any, Final, Self
 
 from lineage.canonical import canonical_json, digest, pretty_json, sync_directory, write_atomic
 from lineage.errors import LedgerError
+from lineage.imported import refuse_imported
 from lineage.records import VOLATILE, stable
 
 GENESIS: Final = "0" * 64
@@ -163,6 +164,7 @@ class Ledger:
         try:
             events, torn = _read(path)
             check_head(path, events, repairing=True)
+            refuse_imported(path, events)
             self._file: IO[bytes] = path.open("ab")
         except BaseException:
             self._lock.close()

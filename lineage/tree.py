@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from lineage.errors import LedgerError
+from lineage.imported import IMPORTED, PUBLISHED, is_imported
 from lineage.ledger import Event
 from lineage.openings import exploratory_reason
 from lineage.records import minibatch_gain
@@ -36,6 +38,8 @@ class TreeRow:
         candidate: candidate id.
         parents: names of the parents.
         parent_seqs: places of the parents in the ledger.
+        words: length of its texts, or None where an imported lineage has none.
+        score: mean accept score as an imported lineage states it.
     """
 
     seq: int
@@ -46,7 +50,7 @@ class TreeRow:
     kind: str
     operator: str | None
     iteration: int
-    words: int
+    words: int | None
     outcome: str
     reason: str | None = None
     gain: float | None = None
@@ -54,30 +58,59 @@ class TreeRow:
     detection: float | None = None
     false_alarm: float | None = None
     threshold: float | None = None
+    score: float | None = None
     winner: bool = False
 
 
 def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
-    """Every proposal with its outcome, in the order in which they were made."""
+    """Every proposal with its outcome, in the order in which they were made.
+
+    Raises:
+        LedgerError: an event names a candidate that no earlier event proposed.
+    """
     rows: dict[int, TreeRow] = {}
+    places: dict[str, list[int]] = {}
+    names: set[str] = set()
+
+    def meant(candidate: str) -> TreeRow:
+        """The row that a candidate id means: a repetition of it is invalid and never stands for it."""
+        found = [rows[place] for place in places.get(candidate, ())]
+        if not found:
+            raise LedgerError(f"seq {event.seq}: {event.type} names {candidate[:12]}, which is no candidate before it")
+        return next((row for row in found if row.outcome != "invalid"), found[0])
+
+    def undecided(candidate: str) -> int:
+        """Place of the proposal that an outcome is about: the latest without one; a repetition is decided at once."""
+        found = places.get(candidate, ())
+        return next((place for place in reversed(found) if rows[place].outcome == PENDING), meant(candidate).seq)
+
     for event in events:
         body = event.body
         if event.type == "candidate":
-            rows[event.seq] = _row(event, list(rows.values()))
+            name = body.get("name") or proposal_name(body["kind"], body["iteration"], names)
+            names.add(name)
+            rows[event.seq] = _row(event, name, "seed" if not rows else PENDING, [meant(parent) for parent in body["parents"]])
+            places.setdefault(body["candidate"], []).append(event.seq)
         elif event.type == "outcome":
-            place = undecided(rows.values(), body["candidate"]).seq
+            place = undecided(body["candidate"])
             rows[place] = replace(
                 rows[place],
                 outcome=body["outcome"],
                 reason=body["reason"],
-                gain=minibatch_gain(body["parent_rewards"], body["child_rewards"]) if body["child_rewards"] else None,
+                gain=minibatch_gain(body["parent_rewards"], rewards) if (rewards := body.get("child_rewards")) else None,
             )
         elif event.type == "measured" and body["purpose"] == "accept":
-            place = _standing(list(rows.values()), body["candidate"]).seq
+            place = meant(body["candidate"]).seq
             rows[place] = replace(rows[place], paired=body["measures"]["omissions"]["value"])
+        elif event.type == PUBLISHED and body["of"] == "accept":
+            place = meant(body["candidate"]).seq
+            rows[place] = replace(rows[place], **body["measures"])
+        elif event.type == PUBLISHED and body["of"] == "comparison" and body["winner"] is not None:
+            place = meant(body["winner"]).seq
+            rows[place] = replace(rows[place], winner=True)
         elif event.type == "choice":
             for standing in body["ranking"]:
-                place = _standing(list(rows.values()), standing["candidate"]).seq
+                place = meant(standing["candidate"]).seq
                 rows[place] = replace(
                     rows[place],
                     paired=standing["paired"],
@@ -89,29 +122,19 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
     return list(rows.values())
 
 
-def undecided(rows: Iterable[TreeRow], candidate: str) -> TreeRow:
-    """The proposal of a candidate that its next outcome is about: the latest that has none.
-
-    A repetition is decided at once, so the latest is the one even where proposals are made in parallel.
-    """
-    found = [row for row in rows if row.candidate == candidate]
-    return next((row for row in reversed(found) if row.outcome == PENDING), found[-1])
-
-
-def _row(event: Event, earlier: Sequence[TreeRow]) -> TreeRow:
+def _row(event: Event, name: str, outcome: str, parents: Sequence[TreeRow]) -> TreeRow:
     body = event.body
-    parents = [_standing(earlier, parent) for parent in body["parents"]]
     return TreeRow(
         seq=event.seq,
-        name=proposal_name(body["kind"], body["iteration"], {row.name for row in earlier}),
+        name=name,
         candidate=body["candidate"],
         parents=tuple(parent.name for parent in parents),
         parent_seqs=tuple(parent.seq for parent in parents),
         kind=body["kind"],
         operator=body["operator"],
         iteration=body["iteration"],
-        words=sum(len(text.split()) for text in body["texts"].values()),
-        outcome="seed" if not earlier else PENDING,
+        words=sum(len(text.split()) for text in body["texts"].values()) if body["texts"] else None,
+        outcome=outcome,
     )
 
 
@@ -125,12 +148,6 @@ def proposal_name(kind: str, iteration: int, taken: Collection[str]) -> str:
     return name
 
 
-def _standing(rows: Sequence[TreeRow], candidate: str) -> TreeRow:
-    """The row that a candidate id means: a repetition of it is invalid and never stands for it."""
-    found = [row for row in rows if row.candidate == candidate]
-    return next((row for row in found if row.outcome != "invalid"), found[0])
-
-
 def render_tree(events: Sequence[Event]) -> Tree:
     """The family tree for a terminal; outcomes are marked by a word as well as by colour."""
     from rich.text import Text
@@ -138,8 +155,9 @@ def render_tree(events: Sequence[Event]) -> Tree:
 
     rows = tree_rows(events)
     plan: dict[str, Any] = dict(events[0].body) if events else {}
-    title = Text(str(plan.get("plan", {}).get("name", "no campaign")), style="bold")
-    for mark, shown in (("simulated", plan.get("simulated")), ("exploratory", exploratory_reason(events) is not None)):
+    imported = is_imported(events)
+    title = Text(str(plan["name"] if imported else plan.get("plan", {}).get("name", "no campaign")), style="bold")
+    for mark, shown in ((IMPORTED, imported), ("simulated", plan.get("simulated")), ("exploratory", exploratory_reason(events) is not None)):
         if shown:
             title.append(f"  {mark}", style="magenta")
     tree = Tree(title)
@@ -167,7 +185,9 @@ def _label(row: TreeRow, text: Text) -> Text:
         text.append(f"  accept {row.paired:.3f}")
     if row.detection is not None:
         text.append(f"  detection {row.detection:.3f}")
-    text.append(f"  {row.words} words", style="dim")
+    if row.score is not None:
+        text.append(f"  score {row.score:.3f}")
+    text.append("  text not published" if row.words is None else f"  {row.words} words", style="dim")
     if row.winner:
         text.append("  ★ winner", style="bold green")
     if row.outcome in ("rejected", "invalid") and row.reason and not row.reason.startswith("minibatch reward"):

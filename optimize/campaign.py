@@ -14,7 +14,8 @@ from lineage.ledger import Ledger
 from lineage.records import VOLATILE
 from optimize.calling import CallLayer, check_limits
 from optimize.evaluation import Evaluator
-from optimize.models import build_student, open_model
+from optimize.model_plan import ModelPlan
+from optimize.models import Model, build_student, open_model
 from optimize.opening import Opened, open_bench
 from optimize.plan import Plan
 from optimize.protocol import Decided, Protocol, Searched
@@ -78,6 +79,7 @@ class Campaign:
         watcher: follows the campaign.
         models_hash: hash of the model lock that the plan's models were resolved through, or None.
         wait: whether the answers of a person who reflects are waited for; else a missing one stops the campaign.
+        opened: opens the model that a part of the plan names; by default the model itself.
 
     Raises:
         PlanError: plan, corpus and lock do not fit together, or a replay is not said to be exploratory.
@@ -97,6 +99,7 @@ class Campaign:
         watcher: Watcher | None = None,
         models_hash: str | None = None,
         wait: bool = True,
+        opened: Callable[[ModelPlan], Model] | None = None,
     ) -> None:
         if plan.replayed and exploratory is None:
             raise PlanError(
@@ -117,10 +120,11 @@ class Campaign:
         self._cache_path = cache or directory.parent / "calls.sqlite"
         self._exploratory, self._models_hash = exploratory, models_hash
         self._watcher = watcher or Unwatched()
-        self._model = open_model(plan.student.model)
+        opened = opened or open_model
+        self._model = opened(plan.student.model)
         self._student = build_student(plan, self._model)
         asked = plan.reflector.model
-        self._reflector_model = self._model if asked in (None, plan.student.model) else open_model(asked)
+        self._reflector_model = self._model if asked in (None, plan.student.model) else opened(asked)
         self._models = {"student": self._model} | ({} if asked is None else {"reflector": self._reflector_model})
         check_limits(plan, self._models)
         self._wait = wait

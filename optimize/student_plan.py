@@ -13,6 +13,7 @@ from students.budget import Effort
 from students.designs import DESIGNS, Design
 from students.per_fact import Aggregator
 from students.pipeline import CREDITS, WEIGHTS, FactRuleName, FactSource
+from students.steps import Aggregation
 from students.student import PromptCache
 
 
@@ -40,7 +41,9 @@ class StudentPlan(Section):
     shape: Shape
     model: ModelPlan
     budget: BudgetPlan = BudgetPlan()
-    samples: int = Field(1, ge=1, le=10, description="Answers a judgement (whole-note, g-eval, program).")
+    samples: int = Field(
+        1, ge=1, le=10, description="Answers a judgement (whole-note, g-eval, program), or votes (step-verifier)."
+    )
     aggregator: Aggregator = Field("soft", description="How a per-fact student's verdicts become a score.")
     max_facts: int | None = Field(None, ge=1, description="Most facts checked a document, core facts first.")
     block: str | None = Field(None, description="Prompt whose instruction evolves, where a design has several.")
@@ -57,6 +60,12 @@ class StudentPlan(Section):
     credits: dict[str, float] = Field(
         default_factory=lambda: dict(CREDITS), description="Credit of each grade (three-stage)."
     )
+    granularity: str = Field(
+        "fine", description="Steps of a note: fine, sentence, problem, note, or kinds joined by + (step-verifier)."
+    )
+    step_aggregation: Aggregation = Field("sum", description="How steps make a note's score (step-verifier).")
+    step_threshold: float = Field(0.5, gt=0, lt=1, description="Least P(+) of a step that is not bad (step-verifier).")
+    most_steps: int = Field(200, ge=1, description="Steps above which a note fails (step-verifier).")
     program: str | None = Field(None, description="Where a dspy program is made: package.module:function (program).")
     program_state: str | None = Field(None, description="File that dspy's save wrote of it (program).")
     inputs: dict[str, str] = Field(
@@ -65,6 +74,7 @@ class StudentPlan(Section):
     )
     output: str = Field("score", description="Field of the program's prediction with the score, of 10.")
     flag_below: float | None = Field(None, description="Scores of the program below this are flagged; null: no rule.")
+    pass_mark: float = Field(0.7, gt=0, le=1, description="Least rating of a statement that passes (grounding).")
     temperature: float | None = Field(0.0, ge=0, description="Sampling temperature (not per-fact); null sends none.")
     prompt_cache: PromptCache = Field(
         "unset", description="Prompt cache of llama.cpp's server; exact makes repeats equal."

@@ -15,10 +15,12 @@ from students.coverage import CoverageJudge
 from students.criterion import ANSWER_FORMS, CRITERIA, SAMPLES, CriterionJudge
 from students.fact_list import FactListScorer
 from students.g_eval import GEvalJudge
+from students.grounding.student import GROUNDING, GroundingGate
 from students.keyed_facts import KeyedFactChecker
 from students.per_fact import PerFactChecker
 from students.pipeline import FactPipeline
 from students.reporting import WORDINGS, DeployedJudge, EngineeredJudge
+from students.steps import StepVerifier
 from students.student import PromptCache, Student
 from students.whole_note import WholeNoteScorer
 
@@ -173,6 +175,21 @@ DESIGNS: Final[Mapping[str, Design]] = {
             block="completeness",
         ),
         Design(
+            "step-verifier",
+            StepVerifier,
+            StepVerifier.scale,
+            {
+                **_same("block", "granularity", "most_steps", "temperature"),
+                "samples": "votes",
+                "step_aggregation": "aggregation",
+                "step_threshold": "threshold",
+            },
+            answer_tokens=4,
+            temperature=1.0,
+            samples=8,
+            block="content",
+        ),
+        Design(
             "fact-list",
             FactListScorer,
             FactListScorer.scale,
@@ -197,6 +214,20 @@ DESIGNS: Final[Mapping[str, Design]] = {
             answer_tokens=512,
             block="check",
             defaults={"max_facts": 25, "rule": "critical-absent"},
+        ),
+        *(
+            Design(
+                f"{GROUNDING}{whole}{score}",
+                partial(
+                    GroundingGate, per="answer" if whole else "sentence", answer="score" if score else "probability"
+                ),
+                GroundingGate.scale,
+                _same("pass_mark", *(["temperature"] if score else [])),
+                answer_tokens=16 if score else 1,
+                clauses="grounding",
+            )
+            for whole in ("", "-whole")
+            for score in ("", "-score")
         ),
         Design(
             "program",

@@ -12,9 +12,11 @@ import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -24,6 +26,9 @@ from optimize.judging import JudgingPlan, JudgingRun, parse_judging_plan
 from splits import Corpus, Selection, SplitLock, commit_lock, load_bundled, load_lock, plan_lock
 from students import load_instruction
 from students.overlap import word_overlap
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 SIZES = {"reflect": 5, "accept": 4, "heldout": 6}
 
@@ -296,3 +301,91 @@ def judge_endpoint() -> Iterator[JudgeEndpoint]:
     endpoint = JudgeEndpoint()
     yield endpoint
     endpoint.close()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPage:
+    """A file opened in a real Chromium that has no network.
+
+    Attributes:
+        page: the page, for whatever a test asks of it.
+        said: what its console and its errors said; a good page says nothing.
+        asked: addresses that it asked for beside its own file; a self-contained page asks for none.
+    """
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def sideways(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        return int(self.page.evaluate(wide))
+
+    def names(self) -> list[str]:
+        """Texts of its headings, in order."""
+        return [heading.inner_text() for heading in self.page.locator("h1, h2, h3, h4").all()]
+
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+NO_CHROMIUM = "there is no chromium here; install the package chromium"
+
+
+@pytest.fixture
+def open_page() -> Iterator[Callable[..., OpenedPage]]:
+    """Open a file in a headless Chromium without network: ``open_page(path, width=390)`` gives an ``OpenedPage``.
+
+    Keyword arguments are ``width`` and ``height`` of the window in pixels, ``media`` (``"screen"`` or ``"print"``),
+    ``dark`` and ``script`` (whether the page's own scripts run). Call it as often as a test needs; the browser starts
+    with the first call and ends with the test, and an event loop runs in this thread in between, so that whatever runs
+    a loop of its own (a campaign) is done before. Its tests are marked ``integration``. Where there is no Chromium they
+    are skipped; where the environment variable CI is set they fail.
+    """
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail(NO_CHROMIUM)
+        pytest.skip(NO_CHROMIUM)
+    with ExitStack() as ends:
+        started: list[Browser] = []
+
+        def browser() -> Browser:
+            if not started:
+                from playwright.sync_api import sync_playwright  # only these tests need it
+
+                playwright = ends.enter_context(sync_playwright())
+                # Chromium's sandbox refuses to run as root.
+                found = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=os.geteuid() != 0)
+                ends.callback(found.close)
+                started.append(found)
+            return started[0]
+
+        def open_file(
+            path: Path,
+            *,
+            width: int = 1280,
+            height: int = 800,
+            media: str = "screen",
+            dark: bool = False,
+            script: bool = True,
+        ) -> OpenedPage:
+            context = browser().new_context(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if dark else "light",
+                java_script_enabled=script,
+                offline=True,
+            )
+            opened = OpenedPage(context.new_page())
+            address = path.absolute().as_uri()
+            opened.page.on("console", lambda message: opened.said.append(message.text))
+            opened.page.on("pageerror", lambda error: opened.said.append(str(error)))
+            opened.page.on(
+                "request", lambda request: opened.asked.append(request.url) if request.url != address else None
+            )
+            opened.page.emulate_media(media="print" if media == "print" else "screen")
+            opened.page.goto(address)
+            return opened
+
+        yield open_file

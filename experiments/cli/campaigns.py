@@ -19,7 +19,7 @@ from experiments.sizing import SECONDS_A_LOCAL_CHECK, plan_size
 from experiments.stopping import read_stop, stop_words, write_stop
 from lineage.errors import BudgetError, HoldgateError
 from lineage.ledger import Event
-from lineage.mirror import MirrorError, MlflowMirror
+from lineage.mirror import MirrorError, MirrorProcess
 from optimize import Campaign, Plan
 from optimize.reflector_plan import OFFLINE
 from students import Progress
@@ -121,14 +121,14 @@ def tracking_uri(directory: Path) -> str:
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{directory.parent / 'mlflow.db'}"
 
 
-def _mirror(directory: Path) -> MlflowMirror:
-    return MlflowMirror(tracking_uri(directory), experiment="holdgate", directory=directory)
+def _mirror(directory: Path) -> MirrorProcess:
+    return MirrorProcess(tracking_uri(directory), experiment="holdgate", directory=directory)
 
 
 class _Watched:
     """The live view and the MLflow mirror together; a mirror that fails is reported, and can be synchronised later."""
 
-    def __init__(self, view: LiveView, mirror: MlflowMirror | None) -> None:
+    def __init__(self, view: LiveView, mirror: MirrorProcess | None) -> None:
         self.view, self.mirror = view, mirror
         self.mirror_problem: str | None = None
 

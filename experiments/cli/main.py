@@ -14,17 +14,23 @@ from experiments.cli.corpora import corpus_group
 from experiments.cli.doctor import doctor_command
 from experiments.cli.experiment import experiment_group
 from experiments.cli.family import family_command
+from experiments.cli.grounding import grounding_group
+from experiments.cli.imports import import_command
 from experiments.cli.judging import compare_command, judge_command
+from experiments.cli.lineage import lineage_group
 from experiments.cli.measures import measures_command
 from experiments.cli.models import model_group
 from experiments.cli.noise import noise_command
 from experiments.cli.pins import models_group
 from experiments.cli.power import power_command
 from experiments.cli.reproduce import reproduce_group
-from experiments.cli.runs import audit_command, lineage_group, report_command
+from experiments.cli.review import review_group
+from experiments.cli.runs import audit_command, report_command
 from experiments.cli.simulate import simulate_command
 from experiments.cli.splitting import split_group
+from experiments.cli.steps import steps_group
 from experiments.cli.sweep import sweep_command
+from experiments.cli.watch import ui_command, watch_command
 from lineage import __version__
 from lineage.errors import BudgetError, HoldgateError
 
@@ -51,7 +57,11 @@ for command in (
     plan_command,
     audit_command,
     lineage_group,
+    watch_command,
+    ui_command,
+    review_group,
     report_command,
+    import_command,
     corpus_group,
     split_group,
     model_group,
@@ -65,10 +75,12 @@ for command in (
     family_command,
     judge_command,
     compare_command,
+    grounding_group,
     simulate_command,
     sweep_command,
     experiment_group,
     reproduce_group,
+    steps_group,
 ):
     cli.add_command(command)
 

@@ -1,4 +1,4 @@
-"""``holdgate audit``, ``holdgate lineage`` and ``holdgate report``."""
+"""``holdgate audit`` and ``holdgate report``."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 
-from experiments.cli.campaigns import not_a_run, tracking_uri
+from experiments.cli.campaigns import not_a_run
 from experiments.judging import write_table
 from experiments.report import write_report
 from lineage.audit import audit_ledger, check_kept_head
-from lineage.ledger import read_events
-from lineage.mirror import sync
-from lineage.tree import render_tree
 from optimize.judging.recorded import is_judging
 from optimize.recompute import audit_numbers
 
@@ -58,42 +54,6 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
             soft_wrap=True,
         )
     sys.exit(1 if errors else 0)
-
-
-class _TreeByDefault(click.Group):
-    """A group whose first argument may be a run directory instead of a command."""
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """A command of the group, or the tree of the run directory named."""
-        if args and self.get_command(ctx, args[0]) is None:
-            return "tree", self.get_command(ctx, "tree"), args
-        return super().resolve_command(ctx, args)
-
-
-@click.group("lineage", cls=_TreeByDefault)
-def lineage_group() -> None:
-    """Look at a campaign's candidates: holdgate lineage RUN prints the family tree."""
-
-
-@lineage_group.command("tree")
-@RunDirectory
-def tree_command(run: Path) -> None:
-    """Print the family tree: every candidate with its outcome, gain, measures and the reason."""
-    _existing(run)
-    Console().print(render_tree(read_events(run / "ledger.jsonl")))
-
-
-@lineage_group.command("sync")
-@RunDirectory
-@click.option(
-    "--tracking-uri", "store", help="MLflow store; by default MLFLOW_TRACKING_URI, or mlflow.db beside the run."
-)
-def sync_command(run: Path, store: str | None) -> None:
-    """Mirror a run into MLflow now, for runs made while the store could not be reached."""
-    _existing(run)
-    uri = store or tracking_uri(run.absolute())
-    sync(run.absolute() / "ledger.jsonl", tracking_uri=uri, experiment="holdgate")
-    click.echo(f"mirrored into {uri}")
 
 
 @click.command("report")

@@ -8,7 +8,7 @@ from typing import Final
 
 from experiments.crossing.data import ExperimentData
 from experiments.report.blocks import Picture, Table
-from experiments.report.pictures import RIGHT, _svg, _text
+from experiments.report.charts import RIGHT, svg, text
 from experiments.report.wording import measure
 
 TOP, BOTTOM, LEFT = 52.0, 232.0, 46.0
@@ -36,10 +36,10 @@ def crossed_picture(data: ExperimentData) -> Picture:
         at = y(tick / 10)
         look = "chance" if tick == 5 else "grid"
         drawn.append(f'<line class="{look}" x1="{LEFT:.1f}" x2="{RIGHT:.1f}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        drawn.append(_text(LEFT - 6, at + 4, f"{tick / 10:.1f}", anchor="end"))
+        drawn.append(text(LEFT - 6, at + 4, f"{tick / 10:.1f}", anchor="end"))
     for place, setting in enumerate(data.order):
         middle = LEFT + (place + 0.5) * (RIGHT - LEFT) / len(data.order)
-        drawn.append(_text(middle, BOTTOM + 22, f"judged at {setting}", anchor="middle"))
+        drawn.append(text(middle, BOTTOM + 22, f"judged at {setting}", anchor="middle"))
     for number, prompt in enumerate(prompts):
         look, dashes = LOOKS[number % len(LOOKS)]
         points = [
@@ -62,7 +62,7 @@ def crossed_picture(data: ExperimentData) -> Picture:
             drawn.append(_mark(at, y(row["value"]), number))
         words = "seed" if prompt == "seed" else f"searched at {prompt}"
         along, down = 14 + 172 * (number % 2), 12 + 16 * (number // 2)
-        drawn += [_mark(along, down, number), _text(along + 10, down + 4, words)]
+        drawn += [_mark(along, down, number), text(along + 10, down + 4, words)]
     title = "Prompts over settings"
     desc = (
         "Paired discrimination on held-out omissions with 95% intervals, one line a prompt, settings side by side. "
@@ -74,7 +74,7 @@ def crossed_picture(data: ExperimentData) -> Picture:
         ("Prompt", *(f"judged at {setting}" for setting in data.order)),
         tuple((prompt, *(measure(cells[prompt, setting]) for setting in data.order)) for prompt in prompts),
     )
-    return Picture(title, _svg("crossed", title, desc, HEIGHT, drawn), table)
+    return Picture(title, svg("crossed", title, desc, HEIGHT, drawn), table)
 
 
 def _mark(x: float, y: float, number: int) -> str:

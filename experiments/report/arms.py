@@ -36,6 +36,14 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """Paired discrimination of a candidate on one split, with intervals: omissions, commissions, omissions by trace."""
+
+    candidate: str
+    measures: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """One candidate on one split.
 
@@ -47,6 +55,7 @@ class Arm:
         false_alarms: clean documents flagged at the threshold.
         clean: scores of clean documents, every replicate; higher is a better document.
         flawed: scores of flawed documents, every replicate.
+        evaluation: its examples, without their texts, and its judgements.
     """
 
     candidate: str
@@ -56,6 +65,12 @@ class Arm:
     false_alarms: Flagged
     clean: tuple[float, ...]
     flawed: tuple[float, ...]
+    evaluation: Evaluation
+
+    @property
+    def measured(self) -> Measured:
+        """Its measures alone."""
+        return Measured(self.candidate, self.measures)
 
 
 def read_arm(
@@ -79,6 +94,7 @@ def read_arm(
         _flagged(evaluation, threshold, clean=True),
         tuple(clean),
         tuple(flawed),
+        evaluation,
     )
 
 

@@ -28,16 +28,16 @@ def comparison_section(data: ReportData) -> Section:
     level = held["omissions"]["level"] if held is not None else None
     winner = winner_words(data).capitalize()
     if held is not None:
-        arms = [data.accept[verdict["baseline"]], data.accept[verdict["winner"]], data.baseline, data.winner]
+        arms = [data.on_accept[verdict["baseline"]], data.on_accept[verdict["winner"]], data.baseline, data.winner]
         head = [f"{label}, {split}" for split in splits for label in ("Baseline", winner)]
         head.append(f"Held-out difference, {100 * held['omissions']['level']:g}% interval")
         title = "Winner against baseline"
     elif data.found:
-        arms = [data.accept[verdict["baseline"]], data.accept[verdict["winner"]], data.baseline]
+        arms = [data.on_accept[verdict["baseline"]], data.on_accept[verdict["winner"]], data.baseline]
         head = ["Baseline, accept", f"{winner}, accept", "Baseline, held-out"]
         title = "Winner against baseline on accept; held-out data stayed shut for the winner"
     else:
-        arms = [data.accept[verdict["baseline"]], data.baseline]
+        arms = [data.on_accept[verdict["baseline"]], data.baseline]
         head = [f"Baseline, {split}" for split in splits]
         title = "The baseline, for want of a better candidate"
 

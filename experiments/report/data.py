@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.costs import UnitCost, heldout_costs
-from experiments.report.arms import Arm, Judged, read_arm
+from experiments.report.arms import Arm, Judged, Measured, read_arm
 from experiments.report.proposals import Proposal, read_proposals
 from lineage.canonical import canonical_json, digest_bytes, json_lines
 from lineage.errors import InputError, LedgerError
 from lineage.ledger import OPERATIONAL, Event, check_head, read_events
 from lineage.records import VOLATILE
+from lineage.segments import read_segment
+from optimize.equal_budget import PURPOSE as EQUAL_BUDGET
 from splits.corpus import Example
 
 Row = Mapping[str, Any]
@@ -35,10 +38,12 @@ class ReportData:
         overlap: paired discrimination of plain word overlap on held-out omissions, or None where there are no facts.
         contamination: bodies of the ``contamination`` events; none where a version ran it that did not look.
         proposals: the seed and every proposal, in order of the ledger.
-        accept: candidates evaluated on accept, by id; optimistic for whichever was chosen by it.
+        accept: measures of the candidates evaluated on accept, by id; optimistic for whichever was chosen by it.
+        on_accept: the baseline and the winner on accept, whole, by id.
         winner: the winner on held-out data; the baseline where no winner was compared with it there.
         baseline: the baseline on held-out data, from the pair that the gate read.
         drift: the first baseline, where the gate read a fresh one; else None.
+        equal: the baseline at the winner's tokens on held-out data, where the plan asked for it and it was judged.
         judged: how many judgements each evaluation came to, and how many failed, by purpose.
         failures: reasons of failed judgements.
         spend: what the ``spend`` event has: paid, perhaps paid, limits and prices.
@@ -47,6 +52,8 @@ class ReportData:
         begun: time of the first event.
         finished: time of the last.
         resumptions: how often the campaign was resumed on its way.
+        stops: why it stopped on its way, each time.
+        known: the first proposal of each text, by candidate id.
     """
 
     plan: Row
@@ -60,10 +67,12 @@ class ReportData:
     overlap: Row | None
     contamination: tuple[Row, ...]
     proposals: tuple[Proposal, ...]
-    accept: Mapping[str, Arm]
+    accept: Mapping[str, Measured]
+    on_accept: Mapping[str, Arm]
     winner: Arm
     baseline: Arm
     drift: Arm | None
+    equal: Arm | None
     judged: tuple[Judged, ...]
     failures: tuple[str, ...]
     spend: Row
@@ -72,6 +81,8 @@ class ReportData:
     begun: str
     finished: str
     resumptions: int
+    stops: tuple[str, ...]
+    known: Mapping[str, Proposal]
 
     @property
     def found(self) -> bool:
@@ -88,9 +99,14 @@ class ReportData:
         """The student's score of a flawless document."""
         return 10.0 if self.plan["plan"]["student"]["shape"] == "whole-note" else 1.0
 
+    @property
+    def known_in_order(self) -> tuple[Proposal, ...]:
+        """The first proposal of each text, in the order in which they were made."""
+        return tuple(proposal for proposal in self.proposals if self.known[proposal.candidate] is proposal)
+
     def proposal(self, candidate: str) -> Proposal:
         """The first proposal of a candidate's text."""
-        return next(proposal for proposal in self.proposals if proposal.candidate == candidate)
+        return self.known[candidate]
 
 
 def collect(directory: Path) -> ReportData:
@@ -119,15 +135,26 @@ def collect(directory: Path) -> ReportData:
     standings = {row["candidate"]: row for row in choice["ranking"]}
     evaluations = [event.body for event in events if event.type == "evaluation"]
     segments = directory / "judgements"
+    _check_segments(segments, evaluations)
 
-    def arms(purpose: str) -> dict[str, Arm]:
+    def arms(purpose: str, *wanted: str) -> dict[str, Arm]:
         return {
             candidate: read_arm(segments, body, candidate, examples, standings.get(candidate, {}).get("threshold"))
             for body in evaluations
             if body["purpose"] == purpose
             for candidate in body["candidates"]
+            if not wanted or candidate in wanted
         }
 
+    on_accept = arms("accept", verdict["baseline"], verdict["winner"])
+    accept = {arm.candidate: arm.measured for arm in on_accept.values()} | _measured(events, "accept")
+    accept |= {
+        candidate: arm.measured
+        for body in evaluations
+        if body["purpose"] == "accept" and (unmeasured := set(body["candidates"]) - set(accept))
+        for candidate, arm in arms("accept", *unmeasured).items()
+    }
+    proposals = read_proposals(events, standings=standings, leads=choice["leads"])
     first, confirm = arms("baseline")[verdict["baseline"]], arms("confirm")
     fresh = confirm.get(verdict["baseline"])
     baseline = fresh or first
@@ -142,11 +169,13 @@ def collect(directory: Path) -> ReportData:
         openings=tuple(event.body for event in events if event.type == "seal_opened"),
         overlap=next((event.body["omissions"] for event in events if event.type == "word_overlap"), None),
         contamination=tuple(event.body for event in events if event.type == "contamination"),
-        proposals=read_proposals(events, standings=standings, leads=choice["leads"]),
-        accept=arms("accept"),
+        proposals=proposals,
+        accept=accept,
+        on_accept=on_accept,
         winner=confirm.get(verdict["winner"], baseline),
         baseline=baseline,
         drift=first if fresh is not None else None,
+        equal=arms(EQUAL_BUDGET).get(verdict["baseline"]),
         judged=_judged(evaluations),
         failures=tuple(sorted({reason for body in evaluations for reason in body["failures"]})),
         spend=_body(events, "spend")[VOLATILE],
@@ -155,6 +184,8 @@ def collect(directory: Path) -> ReportData:
         begun=events[0].at,
         finished=last.at,
         resumptions=sum(event.type in OPERATIONAL and event.type == "resumed" for event in events),
+        stops=tuple(str(event.body[VOLATILE].get("reason", "")) for event in events if event.type == "stopped"),
+        known={proposal.candidate: proposal for proposal in reversed(proposals)},
     )
 
 
@@ -170,6 +201,26 @@ def _check_verdict(path: Path, recorded: Row) -> None:
         raise LedgerError(f"{path} is missing beside a finished ledger; resume the campaign to write it again")
     if canonical_json(json.loads(path.read_text(encoding="utf-8"))) != canonical_json(recorded):
         raise LedgerError(f"{path}: is not the verdict that the ledger recorded; resume the campaign to write it again")
+
+
+def _check_segments(segments: Path, evaluations: Sequence[Row]) -> None:
+    """Hashes of all segments, also of those whose judgements the report has no need of."""
+    for body in evaluations:
+        path = segments / f"{body['segment']['name']}.jsonl"
+        if not path.is_file():
+            raise LedgerError(f"{path}: the judgement segment {body['segment']['name']} is missing")
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != body["segment"][VOLATILE]["sha256"]:
+                read_segment(segments, body["segment"])  # says what is wrong
+
+
+def _measured(events: Sequence[Event], purpose: str) -> dict[str, Measured]:
+    """Measures that the ledger has of its candidates."""
+    return {
+        event.body["candidate"]: Measured(event.body["candidate"], event.body["measures"])
+        for event in events
+        if event.type == "measured" and event.body["purpose"] == purpose
+    }
 
 
 def _examples(path: Path, recorded: str) -> tuple[Example, ...]:

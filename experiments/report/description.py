@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from experiments.report.blocks import Document, Notice, Picture, Pictures, Section, Table
-from experiments.report.pictures import RIGHT, WIDTH, _bar, _svg, _text
+from experiments.report.charts import RIGHT, WIDTH, bar, svg, text
 from splits.describing import CorpusDescription, Lengths, Spread
 
 HEIGHT: Final = 220
@@ -103,20 +103,20 @@ def lengths_picture(title: str, found: Lengths, *, key: str) -> Picture:
         where = (" (above)", " (below)")[number] if both else ""
         at = 34 + 156 * number
         drawn.append(f'<rect {look} x="{at}" y="6" width="10" height="10"/>')
-        drawn.append(_text(at + 15, 15, f"{name}, n = {sum(found.counts[name])}{where}"))
+        drawn.append(text(at + 15, 15, f"{name}, n = {sum(found.counts[name])}{where}"))
         for place, share in enumerate(shares[name]):
             if share:
                 tall = reach * share / most
-                drawn.append(_bar(look, left + place * width, middle - (0 if number else tall), width, tall))
+                drawn.append(bar(look, left + place * width, middle - (0 if number else tall), width, tall))
     drawn.append(f'<line class="axis" x1="{left:.1f}" x2="{RIGHT:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>')
-    drawn.append(_text(left - 4, middle - reach + 4, f"{100 * most:.0f}%", anchor="end"))
-    drawn.append(_text(left - 4, middle + 4, "0", anchor="end"))
+    drawn.append(text(left - 4, middle - reach + 4, f"{100 * most:.0f}%", anchor="end"))
+    drawn.append(text(left - 4, middle + 4, "0", anchor="end"))
     for place in range(0, len(found.edges), max(1, bins // 4)):
-        drawn.append(_text(left + place * width, 212, f"{found.edges[place]}", anchor="middle"))
+        drawn.append(text(left + place * width, 212, f"{found.edges[place]}", anchor="middle"))
     n = ", ".join(f"{sum(counts)} {name}" for name, counts in found.counts.items())
     span = f"from {found.edges[0]} to below {found.edges[-1]} words" if found.edges else "without texts"
     desc = f"Histogram of lengths {span}: {n}. Bars are shares of each kind's own number."
-    return Picture(title, _svg(key, title, desc, HEIGHT, drawn), _table(title, found))
+    return Picture(title, svg(key, title, desc, HEIGHT, drawn), _table(title, found))
 
 
 def standalone(pictures: Sequence[Picture]) -> str:

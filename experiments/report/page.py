@@ -26,7 +26,7 @@ from experiments.report.blocks import (
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Even a text that slipped through unescaped could load or run nothing."""
 NUMBER: Final = re.compile(r"[+-]?[\d,]+(\.\d+)?")
-LONG: Final = 20
+LONG: Final = 14
 
 
 def page(document: Document) -> str:

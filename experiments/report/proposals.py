@@ -108,13 +108,14 @@ def _steps(events: Sequence[Event]) -> Iterator[tuple[Row, Row, Row]]:
     """
     reflection: Row = {}
     steps: list[list[Row]] = []
+    undecided: dict[str, list[list[Row]]] = {}
     for event in events:
         if event.type == "reflection":
             reflection = event.body["reflection"]
         elif event.type == "candidate":
             steps.append([{} if event.body["kind"] == "seed" else reflection, event.body, {}])
+            if len(steps) > 1:  # nothing decides on the baseline
+                undecided.setdefault(event.body["candidate"], []).append(steps[-1])
         elif event.type == "outcome":
-            of_text = [step for step in steps if step[1]["candidate"] == event.body["candidate"]]
-            step = next(step for step in reversed(of_text) if not step[2] and step is not steps[0])
-            step[2] = event.body
+            undecided[event.body["candidate"]].pop()[2] = event.body
     yield from ((reflected, candidate, outcome) for reflected, candidate, outcome in steps)

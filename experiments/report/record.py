@@ -10,6 +10,7 @@ from experiments.report.blocks import (
     Folded,
     Pairs,
     Paragraph,
+    Pictures,
     Section,
     Simple,
     Table,
@@ -17,6 +18,8 @@ from experiments.report.blocks import (
 )
 from experiments.report.data import ReportData, versions
 from experiments.report.proposals import Proposal, family
+from experiments.report.selection import ROWS, TEXTS, shown
+from experiments.report.tree import tree_picture
 from experiments.report.wording import measure, model_words, split_words
 from optimize.reflector_plan import OFFLINE
 
@@ -25,12 +28,14 @@ def family_section(data: ReportData) -> Section:
     """The family tree as a table, and every proposal with its text."""
     choice = data.choice
     counts = ", ".join(f"{choice[outcome]} {outcome}" for outcome in ("accepted", "rejected", "invalid"))
+    winner = data.verdict["winner"]
+    listed = shown(data.proposals, winner=winner, most=ROWS)
     rows = []
-    for depth, proposal in family(data.proposals):
+    for depth, proposal in family(listed.proposals):
         on_accept = data.accept.get(proposal.candidate) if proposal.outcome != "invalid" else None
         rows.append(
             (
-                "\N{RIGHTWARDS ARROW} " * depth + proposal.name,
+                _generation(depth) + proposal.name,
                 ", ".join(proposal.parents) or "none",
                 proposal.operator or "none",
                 _outcome(data, proposal),
@@ -39,21 +44,35 @@ def family_section(data: ReportData) -> Section:
                 proposal.reason or "where the search starts",
             )
         )
+    texts = shown(data.proposals, winner=winner, most=TEXTS)
+    paired = {candidate: one.measures["omissions"]["value"] for candidate, one in data.accept.items()}
     parts: list[Block] = [
         Paragraph(
-            f"{len(data.proposals) - 1} proposals beside the baseline: {counts}. Minibatch gain is the summed reward "
+            f"{len(data.proposals) - 1:,} proposals beside the baseline: {counts}. Minibatch gain is the summed reward "
             "of the child less that of its parent over the examples scored for both; arrows show the generation. A "
             "merge has two parents; it stands below the first, with which it was compared."
         ),
+        Pictures((tree_picture(data.proposals, winner=winner, paired=paired),)),
         Table(
-            "Family of the candidates, each below its parent; paired discrimination on accept omissions.",
+            "Family of the candidates, each below its parent; paired discrimination on accept omissions. "
+            f"{listed.words('candidates')}".strip(),
             ("Name", "Parents", "Operator", "Outcome", "Minibatch gain", "Accept, paired", "Reason"),
             tuple(rows),
         ),
-        Paragraph("Every proposal with its text, rejected and invalid ones too:"),
-        *(_folded(data, proposal) for proposal in data.proposals),
+        Paragraph(
+            "Every proposal with its text, rejected and invalid ones too:"
+            if len(texts.proposals) == texts.of
+            else f"Texts. {texts.words('texts')}"
+        ),
+        *(_folded(data, proposal) for proposal in texts.proposals),
     ]
     return Section("family", "Family of candidates", tuple(parts))
+
+
+def _generation(depth: int) -> str:
+    """Arrows, one a generation; more than six are counted."""
+    arrow = "\N{RIGHTWARDS ARROW} "
+    return arrow * depth if depth <= 6 else f"{arrow}\N{MULTIPLICATION SIGN}{depth} "
 
 
 def _outcome(data: ReportData, proposal: Proposal) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from experiments.report.blocks import Block, Paragraph, Section, Table
 from experiments.report.data import ReportData
+from experiments.report.selection import ROWS
 from experiments.report.wording import price, winner_words
 
 _TOKENS: Final = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
@@ -34,7 +35,13 @@ def spend_section(data: ReportData) -> Section:
         )
     ]
     if by_candidate := _by_candidate(data):
-        parts.append(Table("Paid calls of the student by candidate.", ("Candidate", *_HEAD), by_candidate))
+        parts.append(
+            Table(
+                "Paid calls of the student by candidate, or of the dearest where there are too many.",
+                ("Candidate", *_HEAD),
+                by_candidate,
+            )
+        )
     parts.append(_documents(data))
     lost = data.spend["unanswered"]
     if lost["calls"]:
@@ -75,18 +82,24 @@ def _documents(data: ReportData) -> Table:
 
 
 def _by_candidate(data: ReportData) -> tuple[tuple[str, ...], ...]:
-    names: dict[str, str] = {}
-    for proposal in data.proposals:
-        names.setdefault(proposal.candidate, proposal.name)
+    """Candidates that were paid for, the dearest first where there are too many; their names are of first proposals."""
     model = data.plan["plan"]["student"]["model"]
-    paid = [row for row in data.spend["candidates"] if row["role"] == "student"]
-    found = []
-    for candidate, name in names.items():
-        usages = [row["usage"] for row in paid if row["candidate"] == candidate]
-        if usages:
-            total = _total(usages)
-            found.append((name, *_counts(total), price(total, model)))
-    return tuple(found)
+    paid: dict[str, list[Mapping[str, Any]]] = {}
+    for row in data.spend["candidates"]:
+        if row["role"] == "student":
+            paid.setdefault(row["candidate"], []).append(row["usage"])
+    totals = {candidate: _total(usages) for candidate, usages in paid.items()}
+    order = [proposal.candidate for proposal in data.known_in_order if proposal.candidate in totals]
+    if len(order) > ROWS:
+        order.sort(key=lambda candidate: -(totals[candidate]["prompt_tokens"] + totals[candidate]["completion_tokens"]))
+    rows = [
+        (data.proposal(candidate).name, *_counts(totals[candidate]), price(totals[candidate], model))
+        for candidate in order[:ROWS]
+    ]
+    if len(order) > ROWS:
+        rest = _total(totals[candidate] for candidate in order[ROWS:])
+        rows.append((f"{len(order) - ROWS:,} others, together", *_counts(rest), price(rest, model)))
+    return tuple(rows)
 
 
 def _total(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any, Final
 
+from experiments.report.arms import Arm
 from experiments.report.blocks import Operation
 from experiments.report.data import ReportData
 from optimize.gate import SMALL
@@ -97,6 +98,17 @@ def notices(data: ReportData) -> list[str]:
 def winner_words(data: ReportData) -> str:
     """The winner with its name."""
     return f"winner {data.proposal(data.verdict['winner']).name}" if data.found else "winner (the baseline)"
+
+
+def sides(data: ReportData) -> list[tuple[str, list[tuple[str, Arm]]]]:
+    """The splits, accept before held-out, with the baseline and, where it was judged there, another winner."""
+    winner = f"winner {data.proposal(data.verdict['winner']).name}"
+    accept, heldout = [("baseline", data.on_accept[data.verdict["baseline"]])], [("baseline", data.baseline)]
+    if data.found:
+        accept.append((winner, data.on_accept[data.verdict["winner"]]))
+    if data.confirmed:
+        heldout.append((winner, data.winner))
+    return [("accept", accept), ("held-out", heldout)]
 
 
 def findings(data: ReportData) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from experiments.report.blocks import Picture, Table
-from experiments.report.pictures import WIDTH, _mark, _svg, _text
+from experiments.report.charts import WIDTH, mark, svg, text
 from experiments.sweep.tables import column, value
 from optimize.sweep import StudyResult
 from optimize.sweep.objectives import GREATEST
@@ -49,13 +49,13 @@ def pareto_picture(result: StudyResult, first: Measure, other: Measure) -> Pictu
         ),
     )
     drawn = [
-        _mark(LEFT, 12, "held-out"),
-        _text(LEFT + 10, 16, "Pareto front"),
-        _mark(LEFT + 110, 12, "accept"),
-        _text(LEFT + 120, 16, "other complete trials"),
+        mark(LEFT, 12, 1),
+        text(LEFT + 10, 16, "Pareto front"),
+        mark(LEFT + 110, 12, 0),
+        text(LEFT + 120, 16, "other complete trials"),
         *_scatter(points, front, upwards=column(result, first), rightwards=column(result, other)),
     ]
-    return Picture(title, _svg(f"pareto-{other}", title, desc, BOTTOM + 40, drawn), table)
+    return Picture(title, svg(f"pareto-{other}", title, desc, BOTTOM + 40, drawn), table)
 
 
 def history_picture(result: StudyResult, first: Measure) -> Picture:
@@ -79,13 +79,13 @@ def history_picture(result: StudyResult, first: Measure) -> Picture:
         tuple((f"{number}", value(result, first, y), "yes" if number in best else "no") for _, y, number in points),
     )
     drawn = [
-        _mark(LEFT, 12, "held-out"),
-        _text(LEFT + 10, 16, "best so far"),
-        _mark(LEFT + 110, 12, "accept"),
-        _text(LEFT + 120, 16, "other complete trials"),
+        mark(LEFT, 12, 1),
+        text(LEFT + 10, 16, "best so far"),
+        mark(LEFT + 110, 12, 0),
+        text(LEFT + 120, 16, "other complete trials"),
         *_scatter(points, best, upwards=column(result, first), rightwards="trial"),
     ]
-    return Picture(title, _svg("history", title, desc, BOTTOM + 40, drawn), table)
+    return Picture(title, svg("history", title, desc, BOTTOM + 40, drawn), table)
 
 
 def _scatter(
@@ -100,28 +100,27 @@ def _scatter(
         return BOTTOM - (found - up[0]) / (up[-1] - up[0]) * (BOTTOM - TOP)
 
     drawn = [
-        _text(4, TOP - 8, upwards),
-        _text(RIGHT, BOTTOM + 32, rightwards, anchor="end"),
+        text(4, TOP - 8, upwards),
+        text(RIGHT, BOTTOM + 32, rightwards, anchor="end"),
     ]
     for tick in up:
         drawn.append(f'<line class="grid" x1="{LEFT:.1f}" x2="{RIGHT:.1f}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
-        drawn.append(_text(LEFT - 6, y(tick) + 4, _tick(tick, up), anchor="end"))
+        drawn.append(text(LEFT - 6, y(tick) + 4, _tick(tick, up), anchor="end"))
     for tick in across:
         drawn.append(f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{TOP:.1f}" y2="{BOTTOM:.1f}"/>')
-        drawn.append(_text(x(tick), BOTTOM + 16, _tick(tick, across), anchor="middle"))
+        drawn.append(text(x(tick), BOTTOM + 16, _tick(tick, across), anchor="middle"))
     # What is filled is drawn last, and of trials at one place the best in rank is named.
     places: dict[tuple[str, str], int] = {}
     for found, height, number in sorted(points, key=lambda point: point[2] in filled):
         drawn.append(
-            f'<g transform="translate({x(found):.1f} {y(height):.1f})">'
-            f"{_mark(0, 0, 'held-out' if number in filled else 'accept')}</g>"
+            f'<g transform="translate({x(found):.1f} {y(height):.1f})">{mark(0, 0, 1 if number in filled else 0)}</g>'
         )
     for found, height, number in points:
         place = (f"{x(found):.0f}", f"{y(height):.0f}")
         if number in filled and place not in places:
             places[place] = number
             side, shift = ("end", -7) if x(found) > RIGHT - 24 else ("start", 7)
-            drawn.append(_text(x(found) + shift, y(height) - 5, f"{number}", anchor=side))
+            drawn.append(text(x(found) + shift, y(height) - 5, f"{number}", anchor=side))
     return drawn
 
 

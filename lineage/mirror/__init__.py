@@ -6,6 +6,7 @@ loaded only when there is something to mirror.
 """
 
 from lineage.mirror.following import MlflowMirror, sync
+from lineage.mirror.process import MirrorProcess
 from lineage.mirror.store import MirrorError
 
-__all__ = ["MirrorError", "MlflowMirror", "sync"]
+__all__ = ["MirrorError", "MirrorProcess", "MlflowMirror", "sync"]

@@ -1,54 +1,92 @@
-"""Following a campaign event by event as it runs, or afterwards from its ledger."""
+"""Following a run directory event by event as it runs, or afterwards from its ledger."""
 
 from __future__ import annotations
 
 import fcntl
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from lineage.ledger import OPERATIONAL, Event, _read
-from lineage.mirror.events import EventWriter
+from lineage.mirror.campaign import CampaignWriter
+from lineage.mirror.directory import DirectoryWriter
+from lineage.mirror.judging import KIND, JudgingWriter
+from lineage.mirror.layout import TOP
 from lineage.mirror.store import MirrorError, RunStore
+from lineage.records import VOLATILE
 
 Status = Literal["FINISHED", "FAILED", "KILLED"]
+FIRST: Final = ("plan", "experiment")
+"""Types of the first event of what can be mirrored."""
+LOCK: Final = "mlflow.lock"
+NOISE: Final = "noise.json"
+"""The result of a measurement of noise, whose ledger does not say that it has finished."""
+PATIENCE_S: Final = 60.0
+"""Seconds that one who would write waits for another to end."""
+EVENTS: Final = 200
+"""Events after which what was logged is sent, and how far it is mirrored is kept."""
 
 
 class MlflowMirror:
-    """Mirrors the events of one campaign, as they come, into one parent run and its child runs.
+    """Mirrors the events of one run directory, as they come, into one run and its child runs.
 
     Every event may come again: those mirrored before cost nothing, and a resumed campaign goes on in the same runs.
-    Everything written has its event's time and place, so that writing it twice changes nothing. Use it from one thread.
+    Everything written has its event's time and place, so that writing it twice changes nothing. Use it from one thread,
+    and one process at a time. After a `MirrorError` it takes events and writes no more: :func:`sync` does the rest.
 
     Args:
         tracking_uri: MLflow's tracking address, such as ``sqlite:////abs/path/mlflow.db``.
         experiment: name of the experiment; created where there is none, with its artifacts beside a local store.
         directory: the run directory, whose ``mlflow.json`` keeps what has been mirrored.
+        beneath: MLflow's id of a run that the directory's own run is to be a child of, or None.
     """
 
-    def __init__(self, tracking_uri: str, *, experiment: str, directory: Path) -> None:
-        self._store = RunStore(tracking_uri, experiment=experiment, directory=directory)
-        self._writer = EventWriter(self._store, directory)
-        self._seen: list[Event] = []
+    def __init__(self, tracking_uri: str, *, experiment: str, directory: Path, beneath: str | None = None) -> None:
+        self._directory = directory
+        self._store = RunStore(tracking_uri, experiment=experiment, directory=directory, beneath=beneath)
+        self._writer: DirectoryWriter | None = None
+        self._waiting: list[Event] = []
+        self._last: Event | None = None
+        self._stopped: str | None = None
+        self._failed = False
 
     @property
     def run_id(self) -> str | None:
-        """MLflow's id of the campaign's run; None before its first event is mirrored."""
+        """MLflow's id of the directory's run; None before its first event is mirrored."""
         return self._store.run_id
 
     def event(self, event: Event) -> None:
-        """Mirror one event; every event of the campaign is to come, in order, those of earlier processes included.
+        """Mirror one event; every event is to come, in order, those of earlier processes included.
+
+        Raises:
+            MirrorError: the store cannot be written, or the events are of something that has no mirror.
+            LedgerError: a judgement segment that belongs to the event is damaged.
+        """
+        self.events([event])
+
+    def events(self, events: Sequence[Event]) -> None:
+        """Mirror events as :meth:`event` does, and send them together."""
+        for event in events:
+            if event.type in OPERATIONAL:
+                self._stopped = event.body[VOLATILE].get("reason") if event.type == "stopped" else None
+                continue
+            if event.seq == 0:
+                self._begin(event)
+            self._waiting.append(event)
+            self._last = event
+        if self._last is not None and self._last.seq >= self._store.state["mirrored"]:
+            self._call(self._catch_up)
+
+    def resume(self) -> None:
+        """Say that what an earlier process left is running again.
 
         Raises:
             MirrorError: the store cannot be written.
-            LedgerError: a judgement segment that belongs to the event is damaged.
         """
-        if event.type in OPERATIONAL:
-            return
-        if event.seq == 0:
-            self._store.follow(event.hash)
-        self._seen.append(event)
-        if event.seq >= self._store.state["mirrored"]:
-            self._store.call(self._catch_up)
+        if self._last is not None and self._last.type != "finished":
+            self._call(self._catch_up)
 
     def close(self, status: Status) -> None:
         """Say how the process ended: ``FAILED`` or ``KILLED`` is noted on runs that are open; a finished one stays so.
@@ -61,36 +99,106 @@ class MlflowMirror:
         """
         if status not in ("FINISHED", "FAILED", "KILLED"):
             raise ValueError(f"status must be FINISHED, FAILED or KILLED, got {status!r}")
-        if status == "FINISHED" or not self._store.state["open"]:
+        if status != "FINISHED":
+            self._end(status)
+
+    def _end(self, status: Status) -> None:
+        last = self._last
+        if last is None or last.type == "finished":
             return
-        self._store.call(lambda: self._store.end_open(status))
-        self._store.keep()
+
+        def end() -> None:
+            self._catch_up()
+            self._store.log(TOP, last, tags={"stopped": self._stopped})
+            self._store.end_open(status, last)
+            self._store.keep()
+
+        self._call(end)
+
+    def _begin(self, event: Event) -> None:
+        if event.type not in FIRST:
+            raise MirrorError(
+                f"{self._directory}: begins with {event.type!r}, which has no mirror; mirror a campaign, a judging "
+                "run, a crossed experiment, or a study by its directory"
+            )
+        self._store.follow(event.hash)
+        judging = event.body.get("kind") == KIND
+        self._writer = (JudgingWriter if judging else CampaignWriter)(self._store, self._directory)
+
+    def _call(self, step: Callable[[], None]) -> None:
+        if self._failed:
+            return
+        self._failed = True
+        self._store.call(step)
+        self._failed = False
 
     def _catch_up(self) -> None:
         """Mirror every event that has come and is not mirrored yet."""
-        for place, event in enumerate(self._seen):
-            if event.seq >= self._store.state["mirrored"]:
-                self._writer.mirror(event, self._seen[: place + 1])
+        assert self._writer is not None, "the first event comes first"
+        waiting, self._waiting = self._waiting, []
+        mirrored = self._store.state["mirrored"]
+        for count, event in enumerate(waiting, start=1):
+            self._writer.observe(event)
+            if event.seq >= mirrored:
+                self._writer.mirror(event)
+            self._writer.after(event)
+            if event.seq >= mirrored and (count % EVENTS == 0 or count == len(waiting)):
+                self._store.flush()
                 self._store.state["mirrored"] = event.seq + 1
                 self._store.keep()
 
 
-def sync(ledger_path: Path, *, tracking_uri: str, experiment: str) -> str | None:
-    """Mirror a finished or interrupted campaign from its run directory, and return MLflow's id of its run.
+def sync(ledger_path: Path, *, tracking_uri: str, experiment: str, beneath: str | None = None) -> str | None:
+    """Mirror a finished or interrupted run from its run directory, and return MLflow's id of its run.
+
+    What is there already stays as it is. A run that has not finished is noted as ``FAILED`` where a limit or an error
+    of the calls stopped it, and as ``KILLED`` where nothing says what did.
+
+    Args:
+        ledger_path: its ledger.
+        tracking_uri: as in `MlflowMirror`.
+        experiment: as in `MlflowMirror`.
+        beneath: as in `MlflowMirror`.
 
     Raises:
         MirrorError: the store cannot be written, or the campaign is running: its own process mirrors it.
         LedgerError: the ledger or a segment is damaged.
     """
-    with (ledger_path.parent / "run.lock").open("ab") as lock:
+    directory = ledger_path.parent
+    with (directory / "run.lock").open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise MirrorError(f"{ledger_path.parent}: the campaign is running; sync it when it has ended") from error
-        events, _ = _read(ledger_path)  # an unfinished last line is the next process's to repair
-        mirror = MlflowMirror(tracking_uri, experiment=experiment, directory=ledger_path.parent)
-        for event in events:
-            mirror.event(event)
-        if events and not any(event.type == "finished" for event in events):
-            mirror.close("KILLED")
-        return mirror.run_id
+            raise MirrorError(f"{directory}: the campaign is running; sync it when it has ended") from error
+        with alone(directory):
+            events, _ = _read(ledger_path)  # an unfinished last line is the next process's to repair
+            mirror = MlflowMirror(tracking_uri, experiment=experiment, directory=directory, beneath=beneath)
+            mirror.events(events)
+            ended = [event.type for event in events if event.type in ("finished", "stopped", "resumed")]
+            if (directory / NOISE).exists():
+                mirror._end("FINISHED")
+            elif ended[-1:] != ["finished"]:
+                mirror.close("FAILED" if ended[-1:] == ["stopped"] else "KILLED")
+            return mirror.run_id
+
+
+@contextmanager
+def alone(directory: Path) -> Iterator[None]:
+    """Be the one who mirrors a run directory; another who does is waited for.
+
+    Raises:
+        MirrorError: another does not end.
+    """
+    with (directory / LOCK).open("ab") as lock:
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > until:
+                    raise MirrorError(
+                        f"{directory}: another process is mirroring it; sync it when it has ended"
+                    ) from error
+                time.sleep(0.1)
+        yield

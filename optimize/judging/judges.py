@@ -23,7 +23,7 @@ PER_ITEM: Final = "per-item"
 NO_MODEL: Final = "without a model"
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     PER_FACT: ("per-fact", "per-fact-keyed", "two-stage", "three-stage"),
-    PER_ITEM: ("checklist", "coverage"),
+    PER_ITEM: ("checklist", "coverage", "step-verifier", "grounding", "grounding-score"),
     NO_MODEL: tuple(baseline.name for baseline in BASELINES),
 }
 """Designs that take a document apart, and the baselines; every other judges a document as a whole."""

@@ -15,9 +15,11 @@ from optimize.calibration import fact_threshold
 from optimize.recompute.comparing import REMEDY, compared
 from optimize.recompute.recorded import RecordedRun, nearest
 from students import WholeNoteScorer
+from students.grounding.student import NAMES as GROUNDING
 from students.parsing import parse_score
 from students.pipeline import Capture
 from students.rereading import score_again
+from students.steps import aggregated, stored_read
 
 ROUNDED: Final = 0.5e-3 + 1e-6
 """Half a unit in the last place of a stored soft score, and of the six decimals it is computed again from."""
@@ -51,6 +53,8 @@ def recomputed_score(judgement: Judgement, student: Mapping[str, Any]) -> float 
         "fact-list": _whole_note_score,
         "two-stage": _captured,
         "three-stage": _captured,
+        "step-verifier": _of_steps,
+        **dict.fromkeys(GROUNDING, _least_support),
     }
     return known.get(student["shape"], score_again)(judgement, student)
 
@@ -98,6 +102,16 @@ def _captured(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
     capture = Capture(student["weights"] if student["shape"] == "three-stage" else None, student["credits"])
     score = capture.mentions(judgement.facts) if student["sections"] else capture.score(judgement.facts)
     return None if score is None else float(score)
+
+
+def _of_steps(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
+    reads = [stored_read(verdict) for verdict in judgement.facts]
+    return aggregated(reads, student["step_aggregation"]) if reads else None
+
+
+def _least_support(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
+    del student  # its pass mark decides on a flag, and on no score
+    return min((verdict.p_yes for verdict in judgement.facts), default=None)
 
 
 def _whole_note_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from lineage._version import __version__
 from lineage.audit import Finding
 from lineage.errors import HoldgateError, LedgerError
+from lineage.imported import is_imported_run
 from lineage.ledger import Event
 from lineage.records import VOLATILE
 from optimize.choice import choice_row, choose
@@ -27,9 +28,12 @@ def audit_numbers(directory: Path) -> list[Finding]:
         An ``error`` for each number that differs, naming where it stands; and one ``info`` with what was compared.
     """
     # On use: they compare by the parts of this package.
+    from optimize.importing import audit_imported
     from optimize.judging.recompute import audit_judging
     from optimize.judging.recorded import is_judging
 
+    if is_imported_run(directory):
+        return audit_imported(directory)
     if is_judging(directory):
         return audit_judging(directory)
     try:

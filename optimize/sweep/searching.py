@@ -14,7 +14,7 @@ from optimize.engine import run_search
 from optimize.engines import Engine, rival
 from optimize.models import Model, build_student, open_model
 from optimize.plan import Plan
-from optimize.reflecting import build_reflector, check_reflector
+from optimize.reflecting import build_reflector, check_reflector, feedback_of
 from optimize.search import SearchSpace
 from optimize.sweep.data import StudyData
 from optimize.texts import candidate_of
@@ -118,6 +118,7 @@ def search_space(
         contamination=contamination,
         settings=plan.search,
         seeds=tuple(candidate_of(student, text) for text in resolved.seeds.values()),
+        feedback=feedback_of(plan),
         margin=plan.objective.margin,
         clean_weight=plan.objective.clean_weight,
         coverage=plan.gate.coverage,

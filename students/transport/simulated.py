@@ -74,6 +74,15 @@ def _closed(inputs: Mapping[str, str], noisy: _Noisy) -> tuple[str, _Top]:
     return "Yes" if margin > 0 else "No", (("Yes", yes), ("No", yes - margin))
 
 
+def _stated(inputs: Mapping[str, str], noisy: _Noisy) -> tuple[str, _Top]:
+    return _closed({**inputs, "fact": inputs["statement"], "document": inputs["source"]}, noisy)
+
+
+def _stated_score(inputs: Mapping[str, str], noisy: _Noisy) -> tuple[str, _Top]:
+    kept = word_overlap(inputs["statement"], inputs["source"])
+    return f"Score: {min(10, max(0, round(10 * kept + noisy(0.0) / 2)))}", ()
+
+
 def _score(inputs: Mapping[str, str], noisy: _Noisy) -> int:
     kept = word_overlap(inputs["source"], inputs["document"])
     return min(10, max(0, round(10 * kept + 3 + noisy(0.0) / 2)))
@@ -125,6 +134,17 @@ def _keyed(slot: str, *, on: str, words: tuple[str, ...] = ("no", "yes")) -> _An
     return answer
 
 
+def _sign(text: str, *, on: str) -> _Answer:
+    """A sign for what is in one slot by the words of another."""
+
+    def answer(inputs: Mapping[str, str], noisy: _Noisy) -> tuple[str, _Top]:
+        margin = noisy(8.0 * (word_overlap(inputs[text], inputs[on]) - 0.3))
+        plus = min(margin, 0.0) - math.log1p(math.exp(-abs(margin)))
+        return "+" if margin > 0 else "-", (("+", plus), ("-", plus - margin))
+
+    return answer
+
+
 _ANSWERS: Final[Mapping[str, _Answer]] = {
     "per-fact": _closed,
     "per-fact-keyed": _keyed("facts", on="document"),
@@ -137,6 +157,11 @@ _ANSWERS: Final[Mapping[str, _Answer]] = {
     "coverage-stated": _keyed("statements", on="text"),
     "g-eval": _grade,
     "fact-list": _scored,
+    "grounding": _stated,
+    "grounding-score": _stated_score,
+    "step-content": _sign("step", on="source"),
+    "step-complete": _sign("source", on="written"),
+    "step-end": _sign("source", on="written"),
     "pipeline-facts": _listed("source"),
     "pipeline-audit": _keyed("facts", on="source", words=("peripheral", "supporting", "critical")),
     "pipeline-check": _keyed("facts", on="document"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from rich.console import Console
 
+from lineage.errors import LedgerError
 from lineage.ledger import Event
 from lineage.records import candidate_id
 from lineage.tree import render_tree, tree_rows
@@ -150,3 +152,18 @@ def test_text_of_an_event_is_never_read_as_markup() -> None:
 
 def test_a_ledger_without_candidates_is_drawn() -> None:
     assert "no candidates yet" in drawn(Story())
+
+
+def test_a_parent_that_was_never_proposed_is_named() -> None:
+    story = Story()
+    story.propose("b", candidate_id({"instruction": "never"}), iteration=1)
+    with pytest.raises(LedgerError, match="seq 0: candidate names .* which is no candidate before it"):
+        tree_rows(story.events)
+
+
+def test_ten_thousand_proposals_are_read_in_one_pass_over_them() -> None:
+    story = Story()
+    parent = story.propose("0")
+    for number in range(1, 10_000):
+        parent = story.propose(str(number), parent, iteration=number)
+    assert tree_rows(story.events)[-1].parents == ("c9998",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,13 @@ from students.testing import StudentContract, said, yes_no
 from students.transport import CallRequest, CallResult
 
 MODEL = {"name": "m"}
+
+
+def sign(p: float) -> CallResult:
+    """A first token with the log-probabilities of ``+`` and ``-``."""
+    return said("+" if p >= 0.5 else "-", top=(("+", math.log(p)), ("-", math.log1p(-p))))
+
+
 LISTS = {
     "checklist-items": "1. Does the note say for how long?\n2. Does the note name the allergy?",
     "coverage-statements": "1. It has hurt for seven days.\n2. An antibiotic caused a rash.",
@@ -29,6 +37,11 @@ SCORES = {
     "criterion-yes-no": (said("Verdict: PASS"), said("Verdict: FAIL")),
     "deployed": (said("All of it is there.\nScore: 10"), said("Much is missing.\nScore: 2")),
     "engineered": (said("OMISSIONS:\n- none\nScore: 10"), said("OMISSIONS:\n- [critical] the allergy\nScore: 1")),
+    "grounding": (yes_no(0.97), yes_no(0.02)),
+    "grounding-score": (said("Score: 10"), said("Score: 1")),
+    "step-content": (sign(0.97), sign(0.02)),
+    "step-complete": (sign(0.97), sign(0.02)),
+    "step-end": (sign(0.97), sign(0.02)),
     "g-eval": (said("5", top=(("5", -0.01), ("1", -5.0))), said("1", top=(("1", -0.01), ("5", -5.0)))),
 }
 WORDS = {

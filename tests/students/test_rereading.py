@@ -12,11 +12,12 @@ from lineage.records import Candidate, Judgement, Usage
 from splits import Corpus
 from students import Bench, ReasoningBudget
 from students.designs import DESIGNS
+from students.grounding.student import NAMES as GROUNDING
 from students.rereading import score_again
 from students.transport import CallCache, Calls, Limits, SimulatedTransport, Spend
 from students.transport.base import CallRequest, CallResult
 
-OWN = ("per-fact", "per-fact-keyed", "whole-note", "fact-list", "two-stage", "three-stage")
+OWN = ("per-fact", "per-fact-keyed", "whole-note", "fact-list", "two-stage", "three-stage", "step-verifier", *GROUNDING)
 """Designs whose scores are computed again from their verdicts or by a rule of their own."""
 AGAIN = [name for name in DESIGNS if name not in (*OWN, "program")]
 

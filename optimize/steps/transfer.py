@@ -1,0 +1,82 @@
+"""Transfer: the same measures on injected errors and on errors that were made independently, and their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from optimize.stats import Estimate, GroupInfluence, difference
+from optimize.steps.localisation import recall_influence, step_auc
+from optimize.steps.preference import preference_influence, ways
+from optimize.steps.scored import ScoredSteps
+from students.steps import Aggregation
+
+CAVEAT: Final = (
+    "Accuracy on errors that were injected by rules overstates: the rules are known to whoever built the data. The "
+    "figures to read are those on independently made errors."
+)
+TEXT: Final = ("problem", "sentence")
+"""Kinds of steps that every corpus has labels for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferGap:
+    """One measure on two corpora.
+
+    The corpora differ in more than who made the errors: sources, lengths and kinds of errors too. The gap is that of
+    all of it together.
+
+    Attributes:
+        measure: what is measured.
+        injected: on injected errors.
+        independent: on independently made ones.
+        gap: the second less the first, with its interval by group; undefined where one of the two is.
+        to: name of the corpus with independently made errors.
+    """
+
+    measure: str
+    injected: Estimate
+    independent: Estimate
+    gap: Estimate
+    to: str
+
+
+def transfer_gaps(
+    injected: ScoredSteps, independent: ScoredSteps, *, aggregation: Aggregation, level: float = 0.95
+) -> tuple[TransferGap, ...]:
+    """The gap of every measure that both corpora have.
+
+    Args:
+        injected: judgements of notes with injected errors.
+        independent: judgements of notes with others.
+        aggregation: how steps make scores.
+        level: in (0, 1), of the intervals.
+    """
+    here, there = _measures(injected, aggregation), _measures(independent, aggregation)
+    gaps = []
+    for name in here:
+        mine, other = here[name](), there[name]()
+        if mine.reason or other.reason:
+            gap = GroupInfluence.undefined(other.reason or mine.reason, n=max(mine.n, other.n))
+        else:
+            gap = difference(other, mine)
+        gaps.append(
+            TransferGap(
+                name,
+                mine.estimate(level=level),
+                other.estimate(level=level),
+                gap.estimate(level=level),
+                independent.name,
+            )
+        )
+    return tuple(gaps)
+
+
+def _measures(scored: ScoredSteps, aggregation: Aggregation) -> Mapping[str, Callable[[], GroupInfluence]]:
+    by = "rates" if "rates" in ways(scored) else "twin"
+    return {
+        "preference accuracy": lambda: preference_influence(scored, aggregation=aggregation, by=by),
+        "AUC of what steps say": lambda: step_auc(scored, kinds=TEXT),
+        "recall of wrong steps": lambda: recall_influence(scored),
+    }
