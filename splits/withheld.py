@@ -12,7 +12,7 @@ import numpy as np
 from lineage.errors import SealError
 from splits.contamination import NGRAM_WORDS
 from splits.corpus import Corpus
-from splits.shingles import Codes, Shingler
+from splits.shingles import Codes, Shingler, has_words
 
 LEAST_WORDS: Final = 4
 """A text of fewer words is not known again: it says too little to tell a copy from what anyone would write."""
@@ -64,13 +64,17 @@ class WithheldTexts:
 
     def copied(self, text: str) -> Copied | None:
         """What a text has of the withheld ones, also where it is written with escapes, as in JSON within JSON."""
+        if not has_words(text, LEAST_WORDS):
+            return None
         forms = [text]
         if "\\" in text:
             forms.append(_ESCAPED.sub(_plain, text))
         sizes = sorted(self._codes, reverse=True)
         for form in forms:
             for size, codes in zip(sizes, self._shinglers.runs_of(form, sizes), strict=True):
-                if runs := int(np.isin(codes, self._codes[size]).sum()):
+                known = self._codes[size]
+                places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+                if runs := int((known[places] == codes).sum()):
                     return Copied(runs, size)
         return None
 

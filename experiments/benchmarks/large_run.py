@@ -1,4 +1,4 @@
-"""A campaign of many candidates and judgements, written as fast as the disk takes it, that an audit cannot tell from one.
+"""A campaign of many candidates and judgements that an audit takes for one, written as fast as the disk takes it.
 
 Its events go through the ledger, its openings through the seal, its measures, choice and verdict through the protocol,
 all without waiting for the disk; only the search is a short loop, and its judgements are drawn rather than asked for.
@@ -48,7 +48,7 @@ CLAUSES: Final = (
     "What the note leaves open is not stated.",
 )
 """What instructions are made of."""
-ACCEPTED: Final = 0.3
+ACCEPTED: Final = 0.31
 """Share of the proposals that beat their parent."""
 RECENT: Final = 40
 """Parents are drawn of so many latest members of the pool."""

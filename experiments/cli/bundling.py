@@ -22,11 +22,15 @@ SUFFIX: Final = ".bundle.zip"
 
 @click.command("bundle")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help=f"Archive to write, by default RUN{SUFFIX} beside the run.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help=f"Archive to write, by default RUN{SUFFIX} beside the run."
+)
 @click.option(
     "--plan", help="The plan that it ran with, which names its corpus; needed where the corpus is not a bundled one."
 )
-@click.option("--cache", type=click.Path(path_type=Path), help="Its call cache, by default calls.sqlite beside the run.")
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="Its call cache, by default calls.sqlite beside the run."
+)
 @click.option(
     "--withhold",
     type=click.Choice(["vendor"]),

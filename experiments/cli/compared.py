@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.cli.views import Views, say
+from experiments.crossing.against import What
 from experiments.crossing.members import CampaignSet, Member
-from experiments.crossing.sets import ablation_members, curve_members, optimiser_members
-from experiments.crossing.tables import What, compared_document, compared_row, compared_table
+from experiments.crossing.sets import ablation_members, curve_members, load_bundled_campaign, optimiser_members
+from experiments.crossing.tables import compared_document, compared_row, compared_table
 from experiments.crossing.writing import write_document
-from experiments.loading import load_plan
 from lineage.canonical import pretty_json, write_atomic
 from lineage.errors import InputError
 from optimize.engines import ENGINES
@@ -59,7 +59,7 @@ def curve_command(plan: str, sizes: str, out: Path | None, seeds: int, as_json: 
 
     Each is a campaign with a control, so every number is exploratory.
     """
-    loaded = load_plan(plan)
+    loaded = load_bundled_campaign(plan)
     try:
         wanted = [int(size) for size in sizes.split(",")]
     except ValueError as error:
@@ -85,7 +85,7 @@ def optimisers_command(
     The plan states the budget (search.budget) and asks a model for its prompts (reflector.kind: llm). The table
     compares the winners by held-out result, and by what it took.
     """
-    loaded = load_plan(plan)
+    loaded = load_bundled_campaign(plan)
     place = out or Path("runs") / f"{loaded.plan.name}-optimisers"
     members = optimiser_members(loaded, engines or list(ENGINES))
     _compare("optimisers", members, place, seeds, register=register, as_json=as_json)

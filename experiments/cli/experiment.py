@@ -51,8 +51,8 @@ def experiment_group() -> None:
     holdgate experiment reasoning-budget-simulated     the crossed experiment, with a judge that is a formula
     holdgate experiment plan reasoning-budget          how many calls one needs at most
     holdgate experiment ablations                      bundled ablations, one table
-    holdgate experiment curve PLAN --sizes 3,6,12      optimism against the size of accept
-    holdgate experiment optimisers PLAN                ours, dspy.GEPA and MIPROv2 at one budget
+    holdgate experiment curve reference --sizes 3,6    optimism against the size of accept, of any plan
+    holdgate experiment optimisers optimisers          ours, dspy.GEPA and MIPROv2 at one budget
     """  # noqa: D301 - click reads the escape as: keep these lines
 
 

@@ -18,7 +18,7 @@ from experiments.explore.screen import candidate_blocks, leader_table
 from lineage.errors import InputError
 from lineage.frames import candidates_frame, evaluations_frame
 from lineage.ledger import Event, read_events
-from lineage.mirror import sync
+from lineage.mirror import sync_directory
 from lineage.tree import render_tree
 from optimize.judging.registering import KIND
 
@@ -193,10 +193,9 @@ def leaders_command(run: Path, as_json: bool) -> None:
     "--tracking-uri", "store", help="MLflow store; by default MLFLOW_TRACKING_URI, or mlflow.db beside the run."
 )
 def sync_command(run: Path, store: str | None) -> None:
-    """Mirror a run into MLflow now, for runs made while the store could not be reached."""
-    _existing(run)
+    """Mirror a run or a study into MLflow now, for what was made while the store could not be reached."""
     uri = store or tracking_uri(run.absolute())
-    sync(run.absolute() / "ledger.jsonl", tracking_uri=uri, experiment="holdgate")
+    sync_directory(run.absolute(), tracking_uri=uri, experiment="holdgate")
     click.echo(f"mirrored into {uri}")
 
 

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from experiments.cli.bundling import bundle_command, replay_command
 from experiments.cli.cache import cache_group
 from experiments.cli.calibrate import calibrate_command
 from experiments.cli.campaigns import plan_command, run_command
@@ -61,6 +62,8 @@ for command in (
     ui_command,
     review_group,
     report_command,
+    bundle_command,
+    replay_command,
     import_command,
     corpus_group,
     split_group,

@@ -11,9 +11,12 @@ import click
 from rich.console import Console
 
 from experiments.cli.campaigns import not_a_run
+from experiments.crossing.writing import is_experiment, write_experiment_report
 from experiments.judging import write_table
 from experiments.report import write_report
 from lineage.audit import audit_ledger, check_kept_head
+from lineage.bundle import is_bundle
+from optimize.bundling import audit_bundle
 from optimize.judging.recorded import is_judging
 from optimize.recompute import audit_numbers
 
@@ -30,12 +33,15 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
     Exit status 0 if nothing is wrong, 1 if there is an error. A rewrite of everything shows only against a head that
     was kept elsewhere (--head); nothing in the run directory itself could show it.
     """
-    _existing(run)
-    findings = audit_ledger(run)
-    if not any(finding.severity == "error" for finding in findings):
-        findings += audit_numbers(run)
-    if head is not None:
-        findings += check_kept_head(run, head)
+    if is_bundle(run):
+        findings = audit_bundle(run, head=head)
+    else:
+        _existing(run)
+        findings = audit_ledger(run)
+        if not any(finding.severity == "error" for finding in findings):
+            findings += audit_numbers(run)
+        if head is not None:
+            findings += check_kept_head(run, head)
     errors = [finding for finding in findings if finding.severity == "error"]
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
@@ -59,13 +65,16 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
 @click.command("report")
 @RunDirectory
 def report_command(run: Path) -> None:
-    """Write report.html and report.md of a finished run, or a judging run's table, from the run directory alone."""
+    """Write report.html and report.md of a run, from its directory alone.
+
+    It is of a campaign, finished or not, of a judging run, whose table is written too, of an experiment, or of an
+    imported lineage. The page asks for nothing when it is opened.
+    """
     _existing(run)
     if is_judging(run):
         table = write_table(run.absolute())
         click.echo(f"{table.markdown}\n{table.scores}")
-        return
-    paths = write_report(run.absolute())
+    paths = write_experiment_report(run.absolute()) if is_experiment(run) else write_report(run.absolute())
     click.echo(f"{paths.html}\n{paths.markdown}")
 
 

@@ -154,14 +154,12 @@ def score_command(
 @click.option("--transfer", multiple=True, metavar="PLAN", help="A plan with independently made errors; repeatable.")
 @click.option("--students", metavar="A,B", help="Only these step verifiers of the plan.")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory (default: runs/NAME-steps); resumed if there.")
-@click.option("--exploratory", metavar="REASON", help="Why held-out examples are looked at; nothing is confirmed.")
 @AsJson
 def eval_command(
     plan: str,
     transfer: tuple[str, ...],
     students: str | None,
     out: Path | None,
-    exploratory: str | None,
     as_json: bool,
 ) -> None:
     """Evaluate step verifiers: judge the notes of a plan step by step, and measure what the steps are worth.
@@ -188,7 +186,6 @@ def eval_command(
                     directory / each.plan.name,
                     follower=view,
                     introduce=lambda run, calls: _introduce(console, run, calls),
-                    exploratory=exploratory if each.plan.split == "heldout" else None,
                 )
             )
         finally:
@@ -228,8 +225,6 @@ def _introduce(console: Console, run: JudgingRun, calls: int) -> None:
     say(console, f"{len(part.rows)} notes of {len(part.groups)} groups, {plan.replicates} replicate(s): {calls} calls")
     if plan.simulated:
         say(console, "SIMULATED: a verifier answers from a formula; nothing of it says anything about a model.")
-    if plan.split == "heldout":
-        say(console, "EXPLORATORY: held-out examples are looked at; no number confirms anything.")
 
 
 def _show_built(console: Console, out: Path, manifest: Mapping[str, Any], plan: Path) -> None:

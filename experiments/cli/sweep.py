@@ -49,7 +49,7 @@ from optimize.sweep.verification import audit_study
     help="Write the campaign plan that confirms the best trial on held-out groups. Nothing is called.",
 )
 @click.option("--trial", type=int, help="With --emit-plan: another complete trial than the best.")
-@click.option("--audit", is_flag=True, help="Check the study's ledgers against each other. Nothing is called.")
+@click.option("--audit", is_flag=True, help="Check the study's ledgers, and compute every number again.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a study plan, for editors.")
 @click.option("--worker-of", type=int, hidden=True)
@@ -119,7 +119,7 @@ def sweep_command(
         say(console, f"{emitted}: confirms trial {chosen.number} ({point_words(chosen.parameters or {})})")
         say(console, f"run it: holdgate run {emitted}")
     if audit:
-        _audit(console, directory, result)
+        _audit(console, loaded, directory, result)
     if not asked:
         paths = write_study(loaded, result, directory)
         show(console, result)
@@ -188,8 +188,8 @@ def _result(loaded: LoadedStudy, directory: Path, storage: str | None) -> StudyR
         opened.close()
 
 
-def _audit(console: Console, directory: Path, result: StudyResult) -> None:
-    findings = audit_study(directory, result)
+def _audit(console: Console, loaded: LoadedStudy, directory: Path, result: StudyResult) -> None:
+    findings = audit_study(directory, result, loaded.lock)
     for finding in findings:
         console.print(
             f"[bold]{finding.severity}[/bold] {finding.place}: {finding.words}", highlight=False, soft_wrap=True

@@ -19,6 +19,7 @@ from experiments.watch.mlflow_server import store_server
 from experiments.watch.screen import screen
 from lineage.errors import InputError
 from lineage.ledger import read_events
+from lineage.mirror.store import STATE
 
 STATUS: dict[Ended, int] = {"finished": 0, "limit": 3, "interrupted": 1}
 """Exit status by how a run that was followed has ended."""
@@ -84,7 +85,7 @@ def ui_command(run: Path, port: int, store: str | None) -> None:
         log = Path(scratch) / "mlflow.log"
         try:
             with store_server(uri, port=port, log=log) as server:
-                place = (mirrored.get("runs") or {}).get("campaign")
+                place = mirrored.get("run")
                 click.echo(f"{server.url}   the store {uri}" + (f", run {place}" if place else ""))
                 click.echo("ctrl-C ends it")
                 sys.stdout.flush()
@@ -96,7 +97,7 @@ def ui_command(run: Path, port: int, store: str | None) -> None:
 def _mirrored(directory: Path) -> dict[str, Any]:
     """What the run directory remembers of its mirror; nothing where it has none."""
     try:
-        kept = json.loads((directory / "mlflow.json").read_text(encoding="utf-8"))
+        kept = json.loads((directory / STATE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return kept if isinstance(kept, dict) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -35,6 +35,7 @@ class MemberReading:
 
     Attributes:
         name: of the member.
+        engine: of its searches, as in its plan.
         shows: what it is there to show.
         decisions: how often each decision was made.
         found: campaigns whose winner was another prompt than the baseline.
@@ -46,9 +47,13 @@ class MemberReading:
         reflected: mean usage that the reflector paid for.
         simulated: whether the judge is a formula.
         exploratory: why nothing is confirmed, or None.
+        lock: hash of the split lock.
+        credits: of the winners on each held-out omission, the mean over the campaigns that scored it.
+        groups: of those omissions.
     """
 
     name: str
+    engine: str
     shows: str
     decisions: Mapping[str, int]
     found: int
@@ -60,6 +65,9 @@ class MemberReading:
     reflected: Mapping[str, float | None]
     simulated: bool
     exploratory: str | None
+    lock: str
+    credits: Mapping[str, float] = field(repr=False)
+    groups: Mapping[str, str] = field(repr=False)
 
     @property
     def optimism(self) -> float:
@@ -82,6 +90,7 @@ class MemberReading:
         """The JSON form."""
         return {
             "name": self.name,
+            "engine": self.engine,
             "shows": self.shows,
             "decisions": dict(self.decisions),
             "found": self.found,
@@ -119,6 +128,7 @@ def read_member(name: str, shows: str, directories: Sequence[Path]) -> MemberRea
     )
     return MemberReading(
         name=name,
+        engine=str(runs[0].plan["search"]["engine"]),
         shows=shows,
         decisions=Counter(verdict["decision"] for verdict in verdicts),
         found=sum(verdict["winner"] != verdict["baseline"] for verdict in verdicts),
@@ -130,7 +140,17 @@ def read_member(name: str, shows: str, directories: Sequence[Path]) -> MemberRea
         reflected=_mean([_reflected(run) for run in runs]),
         simulated=any(verdict["simulated"] for verdict in verdicts),
         exploratory=next((verdict["exploratory"] for verdict in verdicts if verdict["exploratory"]), None),
+        lock=verdicts[0]["hashes"]["lock"],
+        credits=_pair_means(ours),
+        groups=groups,
     )
+
+
+def _pair_means(scored: Mapping[tuple[str, int], float]) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for (example, _), credit in sorted(scored.items()):
+        found.setdefault(example, []).append(credit)
+    return {example: fmean(values) for example, values in found.items()}
 
 
 def _gain(verdict: Mapping[str, Any]) -> float:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from experiments.crossing.loading import EXPERIMENTS
 from experiments.crossing.members import Member
 from experiments.loading import PLANS, LoadedPlan, load_plan
 from lineage.errors import PlanError
@@ -17,17 +18,23 @@ ABLATIONS: Final = PLANS / "ablations"
 """Directory of the bundled ablation plans."""
 
 
+def load_bundled_campaign(name: str) -> LoadedPlan:
+    """A campaign plan: a file, or a bundled one, those of ablations and experiments among them.
+
+    Raises:
+        InputError: the first defect of the plan, or there is none of that name.
+    """
+    bundled = (folder / f"{name}.yaml" for folder in (ABLATIONS, EXPERIMENTS))
+    return load_plan(name if Path(name).is_file() else next((str(path) for path in bundled if path.is_file()), name))
+
+
 def ablation_members(names: Sequence[str]) -> tuple[Member, ...]:
     """Plans by name or file, or every bundled ablation; what each shows is the comment that its file begins with.
 
     Raises:
         InputError: the first defect of a plan.
     """
-    if names:
-        paths = [ABLATIONS / f"{name}.yaml" if (ABLATIONS / f"{name}.yaml").is_file() else Path(name) for name in names]
-    else:
-        paths = sorted(ABLATIONS.glob("*.yaml"))
-    loaded = [load_plan(str(path)) for path in paths]
+    loaded = [load_bundled_campaign(name) for name in names or map(str, sorted(ABLATIONS.glob("*.yaml")))]
     return tuple(Member(each.plan.name, comment_of(each.path), each) for each in loaded)
 
 

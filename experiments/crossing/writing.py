@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from experiments.crossing.data import collect_experiment
@@ -23,6 +24,15 @@ def write_experiment_report(directory: Path) -> ReportPaths:
         LedgerError: something in it is not what the ledger recorded.
     """
     return write_document(experiment_document(collect_experiment(directory)), directory)
+
+
+def is_experiment(directory: Path) -> bool:
+    """Whether a directory holds an experiment, finished or not."""
+    try:
+        with (directory / "ledger.jsonl").open(encoding="utf-8") as ledger:
+            return bool(json.loads(ledger.readline())["type"] == "experiment")
+    except (OSError, ValueError, LookupError, TypeError):
+        return False  # what it holds instead is another reader's to say
 
 
 def write_document(document: Document, directory: Path, *, name: str = "report") -> ReportPaths:

@@ -1,4 +1,4 @@
-"""The report of a finished campaign, from its run directory alone: one HTML file and one Markdown file."""
+"""The report of a run, from its directory alone: one HTML file that asks for nothing, and one Markdown file."""
 
 from experiments.report.data import ReportData, collect
 from experiments.report.writing import ReportPaths, write_report

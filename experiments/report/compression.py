@@ -25,11 +25,12 @@ def compression_section(data: ReportData) -> Section:
     return Section("compression", "Score compression", tuple(compression_blocks(judged)))
 
 
-def compression_blocks(judged: Mapping[str, ScoredExamples]) -> Iterator[Block]:
+def compression_blocks(judged: Mapping[str, ScoredExamples], *, key: str = "") -> Iterator[Block]:
     """Tie mass as a picture, and all numbers of compression as a table.
 
     Args:
         judged: scores of each judge, by name.
+        key: makes ids unique where a page has several of these.
     """
     found = {name: compression(scored) for name, scored in judged.items()}
     yield Paragraph(NOTE)
@@ -45,7 +46,7 @@ def compression_blocks(judged: Mapping[str, ScoredExamples]) -> Iterator[Block]:
     title = "Pairs left level"
     desc = "Share of pairs in which the flawed document and its clean twin have the same score, with 95% intervals."
     picture = dots_picture(
-        title, desc, rows, series=("tie mass",), key="compression", table=table, chance=None, floor=0.0
+        title, desc, rows, series=("tie mass",), key=f"compression{key}", table=table, chance=None, floor=0.0
     )
     yield Pictures((picture,))
 

@@ -109,18 +109,33 @@ class ReportData:
         return self.known[candidate]
 
 
-def collect(directory: Path) -> ReportData:
-    """Read and verify a finished campaign.
+def verified_events(directory: Path) -> tuple[Event, ...]:
+    """The events of a run directory, checked.
 
     Raises:
-        InputError: the directory holds no finished campaign.
-        LedgerError: the ledger, the verdict, the examples or a segment is not what the ledger recorded.
+        InputError: the directory holds no ledger.
+        LedgerError: the ledger is not whole.
     """
     path = directory / "ledger.jsonl"
     if not path.is_file():
         raise InputError(f"{directory}: holds no ledger.jsonl; give the run directory of a campaign")
     events = read_events(path)
     check_head(path, events)
+    return events
+
+
+def collect(directory: Path, events: Sequence[Event] | None = None) -> ReportData:
+    """Read and verify a finished campaign.
+
+    Args:
+        directory: the run directory.
+        events: its events, where they are already verified.
+
+    Raises:
+        InputError: the directory holds no finished campaign.
+        LedgerError: the ledger, the verdict, the examples or a segment is not what the ledger recorded.
+    """
+    events = verified_events(directory) if events is None else events
     last = next((event for event in events if event.type == "finished"), None)
     if last is None:
         raise InputError(f"{directory}: the campaign has no verdict yet; resume it, and write the report then")

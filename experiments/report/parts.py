@@ -32,12 +32,13 @@ def parts_section(data: ReportData) -> Section:
     return Section("parts", "Discrimination by trace and severity", (*said, *parts_blocks(judged, split)))
 
 
-def parts_blocks(judged: Mapping[str, ScoredExamples], split: str) -> Iterator[Block]:
+def parts_blocks(judged: Mapping[str, ScoredExamples], split: str, *, key: str = "") -> Iterator[Block]:
     """Pictures by trace and by severity, and a table of both at once for every judge.
 
     Args:
         judged: scores of at most four judges on the same documents, by name.
         split: where they are measured, in words.
+        key: makes ids unique where a page has several of these.
     """
     pictures = []
     for by in ORDER:
@@ -46,7 +47,7 @@ def parts_blocks(judged: Mapping[str, ScoredExamples], split: str) -> Iterator[B
         if not known or known == [UNKNOWN]:
             yield Paragraph(f"By {by}: no omission of these documents has a {by} on record.")
         else:
-            pictures.append(_picture(by, known, rows, split))
+            pictures.append(_picture(by, known, rows, split, f"parts-{by}{key}"))
     if pictures:
         yield Pictures(tuple(pictures))
     for name, scored in judged.items():
@@ -63,7 +64,7 @@ def part_rows(scored: ScoredExamples, by: str) -> dict[str, Row]:
     }
 
 
-def _picture(by: str, known: Sequence[str], rows: Mapping[str, Mapping[str, Row]], split: str) -> Picture:
+def _picture(by: str, known: Sequence[str], rows: Mapping[str, Mapping[str, Row]], split: str, key: str) -> Picture:
     title = f"Omissions by {by}, {split}"
     drawn = [DotRow(part, tuple(Dot.of(found.get(part)) for found in rows.values())) for part in known]
     table = Table(
@@ -72,7 +73,7 @@ def _picture(by: str, known: Sequence[str], rows: Mapping[str, Mapping[str, Row]
         tuple((part, *(measure(found.get(part)) for found in rows.values())) for part in known),
     )
     desc = f"Paired discrimination with 95% intervals, one {by} a row; the dotted line at 0.5 is a coin flip."
-    return dots_picture(title, desc, drawn, series=tuple(rows), key=f"parts-{by}", table=table)
+    return dots_picture(title, desc, drawn, series=tuple(rows), key=key, table=table)
 
 
 def _crossed(name: str, scored: ScoredExamples, split: str) -> Table | None:

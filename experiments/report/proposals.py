@@ -101,6 +101,12 @@ def family(proposals: Sequence[Proposal]) -> Iterator[tuple[int, Proposal]]:
         waiting += [(depth + 1, child) for child in reversed(children.get(proposal.name, []))]
 
 
+def generation(depth: int) -> str:
+    """Arrows before a name, one a generation; more than six are counted."""
+    arrow = "\N{RIGHTWARDS ARROW} "
+    return arrow * depth if depth <= 6 else f"{arrow}\N{MULTIPLICATION SIGN}{depth} "
+
+
 def _steps(events: Sequence[Event]) -> Iterator[tuple[Row, Row, Row]]:
     """Reflection, candidate and outcome of each proposal, empty where there is none.
 

@@ -69,12 +69,13 @@ def questions(evaluation: Evaluation) -> Questions:
     return Questions(_accuracy(asked), _accuracy(severe), counts["own"])
 
 
-def questions_blocks(found: Mapping[str, Questions], split: str) -> Iterator[Block]:
+def questions_blocks(found: Mapping[str, Questions], split: str, *, key: str = "") -> Iterator[Block]:
     """Accuracy as a picture and as tables, or why there is none.
 
     Args:
         found: what at most four judges answered on the same documents, by name.
         split: where, in words.
+        key: makes ids unique where a page has several of these; the first has the note.
     """
     told = {name: one for name, one in found.items() if one.accuracy is not None}
     if not told:
@@ -85,7 +86,8 @@ def questions_blocks(found: Mapping[str, Questions], split: str) -> Iterator[Blo
             else "Not asked: the judge answers no question about single facts of the corpus."
         )
         return
-    yield Paragraph(NOTE)
+    if not key:
+        yield Paragraph(NOTE)
     accuracies = {name: one.accuracy for name, one in told.items() if one.accuracy is not None}
     kinds = list(dict.fromkeys(entry.name for one in accuracies.values() for entry in one.types))
     kinds.sort(key=lambda name: (name.startswith("left-out"), [word in name for word in _ORDER][::-1], name))
@@ -97,7 +99,7 @@ def questions_blocks(found: Mapping[str, Questions], split: str) -> Iterator[Blo
         desc,
         rows,
         series=tuple(told),
-        key="questions",
+        key=f"questions{key}",
         table=_table(title, accuracies),
         chance=None,
         floor=0.0,

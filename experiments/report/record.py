@@ -17,7 +17,7 @@ from experiments.report.blocks import (
     Verbatim,
 )
 from experiments.report.data import ReportData, versions
-from experiments.report.proposals import Proposal, family
+from experiments.report.proposals import Proposal, family, generation
 from experiments.report.selection import ROWS, TEXTS, shown
 from experiments.report.tree import tree_picture
 from experiments.report.wording import measure, model_words, split_words
@@ -35,7 +35,7 @@ def family_section(data: ReportData) -> Section:
         on_accept = data.accept.get(proposal.candidate) if proposal.outcome != "invalid" else None
         rows.append(
             (
-                _generation(depth) + proposal.name,
+                generation(depth) + proposal.name,
                 ", ".join(proposal.parents) or "none",
                 proposal.operator or "none",
                 _outcome(data, proposal),
@@ -67,12 +67,6 @@ def family_section(data: ReportData) -> Section:
         *(_folded(data, proposal) for proposal in texts.proposals),
     ]
     return Section("family", "Family of candidates", tuple(parts))
-
-
-def _generation(depth: int) -> str:
-    """Arrows, one a generation; more than six are counted."""
-    arrow = "\N{RIGHTWARDS ARROW} "
-    return arrow * depth if depth <= 6 else f"{arrow}\N{MULTIPLICATION SIGN}{depth} "
 
 
 def _outcome(data: ReportData, proposal: Proposal) -> str:

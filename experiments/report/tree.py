@@ -13,13 +13,22 @@ _LINE = 17.0
 _MARKS: Mapping[str, int] = {"seed": 2, "accepted": 1, "rejected": 0}
 
 
-def tree_picture(proposals: tuple[Proposal, ...], *, winner: str | None, paired: Mapping[str, float | None]) -> Picture:
+def tree_picture(
+    proposals: tuple[Proposal, ...],
+    *,
+    winner: str | None,
+    paired: Mapping[str, float | None],
+    what: str = "paired discrimination on accept omissions",
+    key: str = "tree",
+) -> Picture:
     """Candidates below their parents, by outcome.
 
     Args:
         proposals: all, in the order in which they were made.
         winner: candidate id of the winner, or None where there is none.
-        paired: paired discrimination on accept omissions, by candidate id.
+        paired: a number of each candidate, by its id.
+        what: what that number is.
+        key: unique in the page, for ids.
     """
     part = shown(proposals, winner=winner, most=DRAWN)
     rows = list(family(part.proposals))
@@ -42,11 +51,11 @@ def tree_picture(proposals: tuple[Proposal, ...], *, winner: str | None, paired:
     desc = (
         f"{len(rows)} of {part.of} candidates, each below its first parent and to the right of it; a dashed line leads "
         "to the second parent of a merge. Triangle: baseline; square: accepted; circle: rejected; cross: anything "
-        f"else. A star marks the winner; numbers are paired discrimination on accept omissions. {said}"
+        f"else. A star marks the winner; numbers are {what}. {said}"
     ).strip()
     table = Table(
         f"Candidates of the drawing. {said}".strip(),
-        ("Name", "Parents", "Outcome", "Accept, paired"),
+        ("Name", "Parents", "Outcome", what.capitalize()),
         tuple(
             (
                 proposal.name,
@@ -57,7 +66,7 @@ def tree_picture(proposals: tuple[Proposal, ...], *, winner: str | None, paired:
             for _, proposal in rows
         ),
     )
-    return Picture(title, svg("tree", title, desc, 34.0 + _LINE * len(rows), [*lines, *drawn]), table)
+    return Picture(title, svg(key, title, desc, 34.0 + _LINE * len(rows), [*lines, *drawn]), table)
 
 
 def _label(proposal: Proposal, winner: str | None, paired: Mapping[str, float | None]) -> str:

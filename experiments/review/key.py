@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from experiments.review.questions import QUESTIONS
 from lineage.canonical import digest
 from lineage.errors import InputError
 
@@ -36,14 +37,13 @@ class Key:
     @property
     def items(self) -> Mapping[str, Row]:
         """What each item is, by its name in the pack."""
-        found: Mapping[str, Row] = self.body["items"]
-        return found
+        found = self.body["items"].items()
+        return {name: item for section in QUESTIONS for name, item in found if item["section"] == section}
 
     @property
     def sections(self) -> Mapping[str, Row]:
-        """What was shown and hidden in each section, and what it was drawn from."""
-        found: Mapping[str, Row] = self.body["sections"]
-        return found
+        """What was hidden in each section and what it was drawn from, in the order in which they were shown."""
+        return {name: self.body["sections"][name] for name in QUESTIONS if name in self.body["sections"]}
 
     def row(self) -> dict[str, Any]:
         """The JSON form."""

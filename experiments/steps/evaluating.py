@@ -43,7 +43,6 @@ def evaluate_plan(
     *,
     follower: JudgingFollower,
     introduce: Introduce,
-    exploratory: str | None = None,
     cache: Path | None = None,
 ) -> Evaluated:
     """Judge the corpus of a plan, or go on judging it, and read every step beside its label.
@@ -53,7 +52,6 @@ def evaluate_plan(
         directory: of the judging run; resumed if there.
         follower: follows the run.
         introduce: called before the first call, with the most calls that there may be.
-        exploratory: why held-out examples are looked at.
         cache: path of the call cache; by default beside the run directory.
 
     Raises:
@@ -65,7 +63,6 @@ def evaluate_plan(
         directory,
         texts=loaded.texts,
         lock=loaded.lock,
-        exploratory=exploratory,
         cache=cache,
         follower=follower,
         models_hash=loaded.models_hash,

@@ -9,7 +9,7 @@ from typing import Final
 from experiments.judging import find_judging_plan, load_judging_plan
 from experiments.judging.loading import LoadedJudging
 from experiments.loading import PLANS
-from lineage.errors import PlanError
+from lineage.errors import PlanError, SealError
 
 STEPS_PLANS: Final = PLANS / "steps"
 """Directory of the bundled plans of step verifiers."""
@@ -44,10 +44,16 @@ def load_steps_plan(name: str, *, only: tuple[str, ...] = ()) -> LoadedJudging:
     Raises:
         InputError: the first defect of plan, corpus or lock.
         PlanError: it has no step verifier.
+        SealError: it is about held-out notes.
     """
     path = find_steps_plan(name)
     loaded = load_judging_plan(str(path))
     names = verifiers_of(loaded)
+    if loaded.plan.split == "heldout":
+        raise SealError(
+            f"{path}: split: heldout stays behind the seal, and steps are cut and labelled outside of it; evaluate "
+            "steps on reflect, on accept, or on the test part of a build"
+        )
     if not names:
         raise PlanError(f"{path}: no student is of shape {SHAPE}, and only such judge steps; add one")
     return load_judging_plan(str(path), students=[name for name in names if not only or name in only] or list(only))

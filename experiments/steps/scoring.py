@@ -87,9 +87,8 @@ def score_note(loaded: LoadedJudging, note: Path, *, source: Path | None, cache:
     models[judge.model].check()
     name = f"note-{digest([document, text])[:12]}"
     corpus = Corpus((Example(name, name, "file", text, document, "clean", "clean"),), {})
-    with open_calls(
-        models, limits=loaded.plan.limits, seed=loaded.plan.seed, cache=cache, run=f"score-{name}"
-    ) as calls:
+    plan = loaded.plan
+    with open_calls(models, limits=plan.limits, seed=plan.seed, cache=cache, run=f"score-{name}") as calls:
         (judgement,) = calls.turn(judge).judge(judge.student, corpus, [judge.candidate], phase="score")
     settings = judge.student.settings()
     return NoteScore(

@@ -88,7 +88,7 @@ def _verification(title: str, source: Row, names: list[str]) -> Sheet:
             "chance",
             "ties",
             "left out",
-            "if those were wrong",
+            "with those wrong",
         ),
         tuple(rows),
     )
@@ -140,19 +140,19 @@ def _localisation(title: str, source: Row) -> Sheet:
     found = source["localisation"]
     below = f"P(+) < {found['threshold']:g}"
     rows = [
-        (f"first bad step ({below}) is the first wrong one", interval(found["first"]), f"{found['first']['n']} notes"),
+        (f"first bad step ({below}) is the first wrong one", _rate(found["first"]), f"{found['first']['n']} notes"),
         (
             f"lowest step is wrong (drawing one: {_plain(found['lowest_chance'])})",
             interval(found["lowest"]),
             f"{found['lowest']['n']} notes",
         ),
-        ("clean note without a bad step", interval(found["unflagged"]), f"{found['unflagged']['n']} notes"),
+        ("clean note without a bad step", _rate(found["unflagged"]), f"{found['unflagged']['n']} notes"),
     ]
     for part in found["steps"]:
         if part["wrong"]:
             rows += [
-                (f"wrong steps below the threshold, {part['kinds']}", interval(part["recall"]), f"{part['wrong']}"),
-                (f"right steps below the threshold, {part['kinds']}", interval(part["alarms"]), f"{part['right']}"),
+                (f"wrong steps below the threshold, {part['kinds']}", _rate(part["recall"]), f"{part['wrong']}"),
+                (f"right steps below the threshold, {part['kinds']}", _rate(part["alarms"]), f"{part['right']}"),
                 (f"AUC of wrong and right steps, {part['kinds']}", interval(part["auc"]), f"{part['auc']['n']}"),
             ]
     kept = tuple(row for row in rows if row[1] != NOTHING)
@@ -206,6 +206,13 @@ def _sizes(title: str, source: Row, names: list[str]) -> Sheet:
         ("aggregation, size", "clean notes", "flawed notes", "accuracy by size of the clean note"),
         tuple(rows),
     )
+
+
+def _rate(row: Row) -> str:
+    """A share with its interval by group, or with Wilson's where every group has the same share."""
+    if row["value"] is None or row["low"] is not None or row["wilson"] is None:
+        return interval(row)
+    return f"{row['value']:.3f} [{row['wilson']['low']:.2f}, {row['wilson']['high']:.2f}] (Wilson)"
 
 
 def _plain(value: float | None) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from lineage.audit.blindness import check_blindness
 from lineage.audit.contamination import check_contamination
+from lineage.audit.environment import check_environment
 from lineage.audit.family import check_lineage, check_search
 from lineage.audit.files import check_evaluations, check_examples, check_registered
 from lineage.audit.judging import (
@@ -16,9 +18,11 @@ from lineage.audit.judging import (
     check_table,
     is_judging,
 )
+from lineage.audit.mirror import check_mirror
 from lineage.audit.protocol import check_openings, check_order
 from lineage.audit.record import Finding, RunRecord
 from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
+from lineage.audit.spend import check_spend
 from lineage.errors import LedgerError
 from lineage.imported import is_imported
 from lineage.ledger import OPERATIONAL, _read, check_head
@@ -36,7 +40,11 @@ CAMPAIGN_CHECKS: Final[tuple[Check, ...]] = (
     check_choice,
     check_verdict,
     check_prompt,
+    check_blindness,
     check_contamination,
+    check_spend,
+    check_mirror,
+    check_environment,
     check_state,
 )
 JUDGING_CHECKS: Final[tuple[Check, ...]] = (
@@ -46,6 +54,9 @@ JUDGING_CHECKS: Final[tuple[Check, ...]] = (
     check_evaluations,
     check_lineage,
     check_table,
+    check_spend,
+    check_mirror,
+    check_environment,
     check_state,
 )
 

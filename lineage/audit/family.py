@@ -26,6 +26,7 @@ class _Family:
     open: list[Event] = field(default_factory=list)
     pool: set[str] = field(default_factory=set)
     asked: set[tuple[int, int]] = field(default_factory=set)
+    on_accept: dict[str, int] = field(default_factory=dict)
 
     def decided(self, candidate: str) -> Event | None:
         """The open proposal that an outcome is about: the latest, as a repetition is decided at once."""
@@ -48,8 +49,10 @@ def check_lineage(run: RunRecord) -> Iterator[Finding]:
         elif event.type == "candidate":
             yield from _candidate(run, family, event)
         elif event.type == "outcome":
-            yield from _outcome(run, family, event)
+            yield from _outcome(family, event)
         elif event.type == "evaluation":
+            if body["purpose"] == "accept" and len(body["candidates"]) == 1:
+                family.on_accept[body["candidates"][0]] = event.seq
             for unknown in [known for known in body["candidates"] if known not in run.candidates]:
                 yield Finding("error", place, f"judges {unknown[:12]}, which is no candidate")
         elif event.type == "choice" and {row["candidate"] for row in body["ranking"]} != family.pool:
@@ -131,7 +134,7 @@ def _further_seed(run: RunRecord, event: Event) -> Iterator[Finding]:
         yield Finding("error", f"seq {event.seq}", "a seed that the plan does not name")
 
 
-def _outcome(run: RunRecord, family: _Family, event: Event) -> Iterator[Finding]:
+def _outcome(family: _Family, event: Event) -> Iterator[Finding]:
     body, place = event.body, f"seq {event.seq}"
     proposed = family.decided(body["candidate"])
     if proposed is None:
@@ -143,13 +146,5 @@ def _outcome(run: RunRecord, family: _Family, event: Event) -> Iterator[Finding]
         yield Finding("error", place, f"{body['outcome']!r} is not an outcome")
     if body["outcome"] == "accepted":
         family.pool.add(body["candidate"])
-        if not _judged(run, proposed, event):
+        if family.on_accept.get(body["candidate"], -1) < proposed.seq:
             yield Finding("error", place, "an accepted candidate without an evaluation on accept")
-
-
-def _judged(run: RunRecord, proposed: Event, outcome: Event) -> bool:
-    return any(
-        event.body["purpose"] == "accept" and event.body["candidates"] == [proposed.body["candidate"]]
-        for event in run.all("evaluation")
-        if proposed.seq < event.seq < outcome.seq
-    )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from lineage.audit.record import Finding, RunRecord
+from lineage.audit.segments import Damaged, Judged, judged_segments
+from lineage.audit.spend import sent_calls
 from lineage.canonical import digest, digest_bytes, json_lines, pretty_json
-from lineage.errors import LedgerError
-from lineage.ledger import Event
-from lineage.records import Judgement, stable
-from lineage.segments import read_segment
 
 
 def check_registered(run: RunRecord) -> Iterator[Finding]:
@@ -55,21 +55,21 @@ def check_examples(run: RunRecord) -> Iterator[Finding]:
 
 def check_evaluations(run: RunRecord) -> Iterator[Finding]:
     """Every segment is the one recorded, complete, of its split, and nothing else lies beside it."""
-    directory = run.directory / "judgements"
+    directory, evaluations = run.directory / "judgements", run.all("evaluation")
+    listed = _Listed.of(run)
     expected: set[str] = set()
-    for count, event in enumerate(run.all("evaluation"), start=1):
-        body, place = event.body, f"seq {event.seq}"
+    for count, judged in enumerate(judged_segments(directory, evaluations), start=1):
+        body, place = judged.event.body, f"seq {judged.event.seq}"
         segment = body["segment"]
         file = f"judgements/{segment['name']}.jsonl"
         expected.add(f"{segment['name']}.jsonl")
         if segment["name"] != f"{count:04d}-{body['purpose']}":
             yield Finding("error", place, f"segment {segment['name']} is not the {count}th evaluation's")
-        try:
-            judged = read_segment(directory, segment)
-        except LedgerError as error:
-            yield Finding("error", file, str(error))
+        if isinstance(judged, Damaged):
+            yield Finding("error", file, judged.words)
             continue
-        yield from _segment(run, event, judged, file)
+        run.sent.update(sent_calls(judged))
+        yield from _segment(run, listed, judged, file)
     following = f"{len(expected) + 1:04d}-"
     for path in sorted(directory.iterdir()) if directory.is_dir() else []:
         if path.name in expected:
@@ -80,36 +80,60 @@ def check_evaluations(run: RunRecord) -> Iterator[Finding]:
         yield Finding("warning" if unfinished else "error", f"judgements/{path.name}", words, remedy)
 
 
-def _segment(run: RunRecord, event: Event, judged: tuple[Judgement, ...], file: str) -> Iterator[Finding]:
-    body = event.body
-    if digest(stable([judgement.row() for judgement in judged])) != body["segment"]["content"]:
+@dataclass(slots=True)
+class _Listed:
+    """What the example list and the plan say of the splits, and what is known of lists of examples already."""
+
+    counts: Mapping[str, Any] | None
+    accept_groups: int | None
+    known: dict[tuple[str, ...], tuple[str, Counter[str], frozenset[str], frozenset[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run: RunRecord) -> _Listed:
+        """Of a run whose example list was read."""
+        splits = run.first("splits")
+        return cls(None if splits is None or not run.examples else splits.body["counts"], _accept_groups(run))
+
+    def about(
+        self, run: RunRecord, examples: Sequence[str]
+    ) -> tuple[str, Counter[str], frozenset[str], frozenset[str]]:
+        """Of sorted example ids: their hash, and kinds, splits and groups of those that are listed."""
+        if (found := self.known.get(key := tuple(examples))) is None:
+            rows = [run.examples.get(example, {}) for example in examples]
+            parts = (frozenset(row.get(name, "") for row in rows) for name in ("split", "group"))
+            found = digest(list(examples)), Counter(row.get("kind", "") for row in rows), *parts
+            self.known[key] = found
+        return found
+
+
+def _segment(run: RunRecord, listed: _Listed, judged: Judged, file: str) -> Iterator[Finding]:
+    body, columns = judged.event.body, judged.columns
+    if judged.content != body["segment"]["content"]:
         yield Finding("error", file, "its content does not have the recorded hash")
-    states = Counter(judgement.status for judgement in judged)
+    states = Counter(columns["status"])
     held = (len(judged), states["failed"], states["abstained"])
     if held != (body["segment"]["judgements"], body["failed"], body["abstained"]):
         words = f"holds {held[0]} judgements, {held[1]} failed, {held[2]} abstained; the ledger says otherwise"
         yield Finding("error", file, words)
-    examples = sorted({judgement.example for judgement in judged})
-    if {"count": len(examples), "hash": digest(examples)} != body["examples"]:
+    examples = sorted(set(columns["example"]))
+    hashed, kinds, splits, groups = listed.about(run, examples)
+    if {"count": len(examples), "hash": hashed} != body["examples"]:
         yield Finding("error", file, "does not judge the examples that the evaluation was of")
-    wanted = {(ex, cand, rep) for ex in examples for cand in body["candidates"] for rep in body["replicates"]}
-    if Counter((j.example, j.candidate, j.replicate) for j in judged) != Counter(wanted):
+    wanted = [(ex, one, rep) for ex in examples for one in sorted(body["candidates"]) for rep in body["replicates"]]
+    made = list(zip(columns["example"], columns["candidate"], columns["replicate"], strict=True))
+    if made != wanted and Counter(made) != Counter(wanted):
         yield Finding("error", file, "does not judge every example once by each candidate in each replicate")
-    if any(judgement.student != body["student"] for judgement in judged):
+    if set(columns["student"]) - {body["student"]}:
         yield Finding("error", file, "holds judgements of another student than the evaluation's")
-    splits = run.first("splits")
-    if splits is None or not run.examples:
+    if listed.counts is None:
         return
-    listed = [run.examples[example] for example in examples if example in run.examples]
-    if len(listed) < len(examples) or any(row["split"] != body["split"] for row in listed):
+    if splits != {body["split"]}:
         yield Finding("error", file, f"judges examples outside the split {body['split']}")
-    elif body["split"] == "accept" and (smaller := _accept_groups(run)) is not None:
-        if len({row["group"] for row in listed}) != smaller:
-            yield Finding("error", file, f"does not judge the {smaller} accept groups that the plan's control asks for")
-    elif (
-        body["split"] != "reflect"
-        and Counter(row["kind"] for row in listed) != splits.body["counts"][body["split"]]["kind"]
-    ):
+    elif body["split"] == "accept" and listed.accept_groups is not None:
+        if len(groups) != listed.accept_groups:
+            words = f"does not judge the {listed.accept_groups} accept groups that the plan's control asks for"
+            yield Finding("error", file, words)
+    elif body["split"] != "reflect" and kinds != listed.counts[body["split"]]["kind"]:
         yield Finding("error", file, f"does not judge the whole split {body['split']}")
 
 

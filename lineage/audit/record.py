@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -26,8 +27,9 @@ class Finding:
 class RunRecord:
     """A run directory whose chain holds, and the lookups that the checks share.
 
-    Two of them are filled by the checks, in their order: ``examples`` by that of the example list, ``candidates`` by
-    that of the lineage.
+    Three of them are filled by the checks, in their order: ``examples`` by that of the example list, ``candidates`` by
+    that of the lineage, and ``sent``, the calls that judgements say they paid for by purpose and candidate, by that of
+    the evaluations.
     """
 
     directory: Path
@@ -37,19 +39,23 @@ class RunRecord:
     plan: Event | None = None
     candidates: dict[str, Event] = field(default_factory=dict)
     examples: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _by_type: dict[str, list[Event]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.steps = tuple(event for event in self.events if event.type not in OPERATIONAL)
         self.finished = any(event.type == "finished" for event in self.steps)
         self.plan = self.steps[0] if self.steps and self.steps[0].type == "plan" else None
+        for event in self.steps:
+            self._by_type.setdefault(event.type, []).append(event)
 
     def all(self, kind: str) -> list[Event]:
         """The events of one type, in order."""
-        return [event for event in self.steps if event.type == kind]
+        return list(self._by_type.get(kind, ()))
 
     def first(self, kind: str) -> Event | None:
         """The first event of a type."""
-        return next((event for event in self.steps if event.type == kind), None)
+        return next(iter(self._by_type.get(kind, ())), None)
 
     def text(self, name: str) -> str | None:
         """The text of a file in the directory; None where there is none."""

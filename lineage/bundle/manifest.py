@@ -50,10 +50,8 @@ def read_manifest(data: bytes, *, where: str) -> tuple[dict[str, Any], dict[str,
             for one in members.values()
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BundleError(f"{where}: {MANIFEST} is not the manifest of a bundle ({error!r}); get the bundle again") from (
-            error
-        )
+        raise BundleError(f"{where}: {MANIFEST} is no manifest ({error!r}); get the bundle again") from (error)
     if found != FORMAT or not sound:
-        raise BundleError(f"{where}: is of format {found!r}, and this version reads {FORMAT!r}; read it with its version")
+        raise BundleError(f"{where}: is of format {found!r}, and {FORMAT!r} is read here; use its version")
     intact = digest(whole) == stated and pretty_json({**whole, "hash": stated}).encode("utf-8") == data
     return whole, members, intact

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from lineage.canonical import pretty_json
+from lineage.imported import PUBLISHED
 from lineage.ledger import Event
 from lineage.mirror.differences import differences
 from lineage.mirror.directory import DirectoryWriter
 from lineage.mirror.family import Family, Member
 from lineage.mirror.layout import JUDGEMENT, TOP, measure_metrics, usage_metrics
-from lineage.mirror.registry import LINKED, emitted, prompt_tags, register_prompt
+from lineage.mirror.registry import LINKED, LONGEST, emitted, prompt_tags, register_prompt
 from lineage.mirror.store import RunStore
 from lineage.records import VOLATILE, minibatch_gain
 
@@ -30,6 +31,7 @@ class CampaignWriter(DirectoryWriter):
         self._reflection: Mapping[str, Any] | None = None
         self._told: dict[tuple[int, int], Mapping[str, Any]] = {}
         self._sealed: list[Event] = []
+        self._said: list[Mapping[str, Any]] = []
         self._deciding = ("verdict", "crossed", "finished")
         self._steps |= {
             "candidate": self._candidate,
@@ -40,6 +42,8 @@ class CampaignWriter(DirectoryWriter):
             "choice": self._choice,
             "verdict": self._verdict,
             "crossed": self.kept("crossed.json"),
+            "examples": self.kept("examples.json"),
+            PUBLISHED: self._published,
         }
 
     def observe(self, event: Event) -> None:
@@ -56,6 +60,8 @@ class CampaignWriter(DirectoryWriter):
             self._told[body["iteration"], body["call"]] = body
         elif event.type == "evaluation" and body["split"] == HELDOUT and not self.decided:
             self._sealed.append(event)
+        elif event.type == PUBLISHED and body["of"] not in ("accept", "scores"):
+            self._said.append(body)
 
     def mirror(self, event: Event) -> None:
         """Mirror an event that was just observed; once it has decided, what was judged of held-out examples."""
@@ -101,11 +107,16 @@ class CampaignWriter(DirectoryWriter):
         self.store.note(TOP, "\n\n".join(words))
 
     def _registered(self, event: Event, body: Mapping[str, Any], winner: Member) -> str:
+        text = _written(winner.texts)
+        if len(text) > LONGEST:
+            said = f"not registered: {len(text)} characters are more than the registry takes"
+            self.store.log(TOP, event, tags={"prompt": said})
+            return said
         tags = {**prompt_tags(body), "campaign": self.campaign, "run_id": self.store.runs[TOP]}
         found = register_prompt(
             self.store.client,
             name=str(self.plan["name"]),
-            text=_written(winner.texts),
+            text=text,
             tags=tags,
             experiment=self.store.experiment_id,
         )
@@ -126,6 +137,19 @@ class CampaignWriter(DirectoryWriter):
                 key = self._family.meant(candidate, event).key
                 self.store.log(key, event, metrics=usage_metrics("spend", usages))
 
+    def _published(self, event: Event, body: Mapping[str, Any]) -> None:
+        """What the source of an imported lineage says of it; nothing of that was measured here."""
+        if body["of"] not in ("accept", "scores"):
+            self.store.text(TOP, "published.json", pretty_json([dict(said) for said in self._said]))
+            return
+        key = self._family.meant(body["candidate"], event).key
+        if body["of"] == "accept":
+            metrics = {f"accept.{name}": value for name, value in body["measures"].items()}
+            self.store.log(key, event, metrics=metrics)
+        else:
+            rows = sorted(body["scores"].items())
+            self.store.table(key, f"scores/{body['split']}.json", ("example", "score"), rows)
+
     # -- candidates ----------------------------------------------------------------------------------------------------
 
     def _candidate(self, event: Event, body: Mapping[str, Any]) -> None:
@@ -137,12 +161,16 @@ class CampaignWriter(DirectoryWriter):
         note = self._described(member, body["operator"])
         tags |= {"kind": "candidate", "outcome": member.outcome, **self.marks}
         self.store.open(member.key, member.name, event, tags, note=note)
-        words = sum(len(text.split()) for text in body["texts"].values())
+        words = sum(len(text.split()) for text in body["texts"].values()) if body["texts"] else None
         self.store.log(member.key, event, metrics={"words": words})
+        if "hashes" in body:  # an imported candidate: a text that its source lacks is known by its hash alone
+            self.store.text(member.key, "hashes.json", pretty_json(dict(body["hashes"])))
+            self.store.log(member.key, event, tags={"target": body["target"]})
         for name, text in body["texts"].items():
             self.store.text(member.key, f"{name}.md", text)
         for parent in member.parents:
-            self.store.text(member.key, f"diff/{parent.name}.txt", differences(parent.texts, body["texts"]))
+            if parent.texts and body["texts"]:
+                self.store.text(member.key, f"diff/{parent.name}.txt", differences(parent.texts, body["texts"]))
         if self._reflection is not None:
             self._reflected(member, self._reflection)
 
@@ -192,7 +220,7 @@ class CampaignWriter(DirectoryWriter):
     def _outcome(self, event: Event, body: Mapping[str, Any]) -> None:
         member = self._settled
         assert member is not None, "it was observed"
-        before, after = body["parent_rewards"], body["child_rewards"]
+        before, after = body.get("parent_rewards", {}), body.get("child_rewards", {})
         rows = [[example, before.get(example), after[example]] for example in sorted(after)]
         self.store.text(member.key, "outcome.json", pretty_json(dict(body)))
         if rows:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lineage.canonical import pretty_json
+from lineage.imported import IMPORTED
 from lineage.ledger import Event
 from lineage.mirror.judgements import JudgementRows
 from lineage.mirror.layout import TOP, flat, metric_name, usage_metrics
@@ -37,6 +38,7 @@ class DirectoryWriter:
         self._steps: dict[str, Step] = {
             "plan": self._opened_run,
             "experiment": self._opened_run,
+            IMPORTED: self._opened_run,
             "splits": self._splits,
             "calibration": self.kept("calibration.json"),
             "seal_opened": self._seal_opened,
@@ -47,10 +49,10 @@ class DirectoryWriter:
         """Take note of an event, mirrored or not."""
         if not self.campaign:
             body = event.body
-            self.campaign, self.marks = event.hash, _marks(body)
-            self.plan = body.get("plan") or body.get("experiment") or {}
+            self.campaign, self.marks = event.hash, _marks(event)
+            self.plan = body.get("plan") or body.get("experiment") or body.get("settings") or {}
             self.kind = body.get("kind") or ("trial" if "trial" in body else "campaign")
-            self.kind = "experiment" if event.type == "experiment" else self.kind
+            self.kind = event.type if event.type in ("experiment", IMPORTED) else self.kind
 
     def mirror(self, event: Event) -> None:
         """Mirror an event that was just observed.
@@ -82,9 +84,12 @@ class DirectoryWriter:
         more = {name: body[name] for name in ("study", "trial") if name in body}
         environment = body.get(VOLATILE, {})
         tags = {"kind": self.kind, **hashes, **self.marks, **more, "version": environment.get("holdgate")}
-        name = f"{self.plan.get('name', self.kind)} {event.hash[:8]}"
+        name = f"{body.get('name') or self.plan.get('name', self.kind)} {event.hash[:8]}"
         self.store.open(TOP, f"trial {body['trial']:04d}" if self.kind == "trial" else name, event, tags)
         self.store.log(TOP, event, params=dict(flat(self.plan)))
+        if self.kind == IMPORTED:
+            self.store.text(TOP, "imported.json", pretty_json(stable(body)))
+            return
         self.store.text(TOP, "plan.json", pretty_json(dict(self.plan)))
         self.store.text(TOP, "environment.json", pretty_json(environment))
 
@@ -109,18 +114,25 @@ class DirectoryWriter:
 
     def _finished(self, event: Event, body: Mapping[str, Any]) -> None:
         tags = {"stopped": None} | ({"decision": body["decision"]} if "decision" in body else {})
+        if "outcome" in body:  # of a trial
+            self.store.text(TOP, "outcome.json", pretty_json(stable(body["outcome"])))
+            values = (body["outcome"].get("reading") or {}).get("values", {})
+            self.store.log(
+                TOP, event, metrics={metric_name("objective", name): value for name, value in values.items()}
+            )
         self.store.log(TOP, event, tags=tags)
         self.store.end_open("FINISHED", event)
 
 
-def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the numbers of a run are not, for it and its children."""
+def _marks(event: Event) -> dict[str, Any]:
+    """What the numbers of a run are not, for it and its children, by its first event."""
+    body = event.body
     plan = body.get("plan") or body.get("experiment") or {}
     controls = plan.get("controls") or {}
     return {
         "simulated": body.get("simulated", False),
         "exploratory": body.get("exploratory"),
         "replayed": bool(body.get("replayed")),
-        "imported": bool(body.get("imported")),
+        "imported": event.type == IMPORTED,
         "control": any(value not in (None, False) for value in controls.values()),
     }

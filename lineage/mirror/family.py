@@ -43,7 +43,7 @@ class Family:
             LedgerError: a parent is no candidate before it.
         """
         body = event.body
-        name = proposal_name(body["kind"], body["iteration"], self._names)
+        name = body.get("name") or proposal_name(body["kind"], body["iteration"], self._names)
         self._names.add(name)
         parents = tuple(self.meant(parent, event) for parent in body["parents"])
         first = self._count == 0

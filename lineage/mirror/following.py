@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
+from lineage.imported import IMPORTED
 from lineage.ledger import OPERATIONAL, Event, _read
 from lineage.mirror.campaign import CampaignWriter
 from lineage.mirror.directory import DirectoryWriter
@@ -18,23 +19,26 @@ from lineage.mirror.store import MirrorError, RunStore
 from lineage.records import VOLATILE
 
 Status = Literal["FINISHED", "FAILED", "KILLED"]
-FIRST: Final = ("plan", "experiment")
+FIRST: Final = ("plan", "experiment", IMPORTED)
 """Types of the first event of what can be mirrored."""
 LOCK: Final = "mlflow.lock"
 NOISE: Final = "noise.json"
 """The result of a measurement of noise, whose ledger does not say that it has finished."""
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 """Seconds that one who would write waits for another to end."""
 EVENTS: Final = 200
 """Events after which what was logged is sent, and how far it is mirrored is kept."""
+WAITING: Final = frozenset({"reflection", "candidate", "contamination", "evaluation", "measured"})
+"""Events of a proposal whose outcome comes next: what they log is sent with it, at once."""
 
 
 class MlflowMirror:
     """Mirrors the events of one run directory, as they come, into one run and its child runs.
 
     Every event may come again: those mirrored before cost nothing, and a resumed campaign goes on in the same runs.
-    Everything written has its event's time and place, so that writing it twice changes nothing. Use it from one thread,
-    and one process at a time. After a `MirrorError` it takes events and writes no more: :func:`sync` does the rest.
+    Everything written has its event's time and place, so that writing it twice changes nothing. What a proposal's
+    events log is sent with its outcome; :meth:`send` does not wait for that. Use it from one thread, and one process at
+    a time. After a `MirrorError` it takes events and writes no more: :func:`sync` does the rest.
 
     Args:
         tracking_uri: MLflow's tracking address, such as ``sqlite:////abs/path/mlflow.db``.
@@ -51,6 +55,7 @@ class MlflowMirror:
         self._last: Event | None = None
         self._stopped: str | None = None
         self._failed = False
+        self._unsent: Event | None = None
 
     @property
     def run_id(self) -> str | None:
@@ -67,7 +72,7 @@ class MlflowMirror:
         self.events([event])
 
     def events(self, events: Sequence[Event]) -> None:
-        """Mirror events as :meth:`event` does, and send them together."""
+        """Mirror events as :meth:`event` does, together."""
         for event in events:
             if event.type in OPERATIONAL:
                 self._stopped = event.body[VOLATILE].get("reason") if event.type == "stopped" else None
@@ -77,7 +82,7 @@ class MlflowMirror:
             self._waiting.append(event)
             self._last = event
         if self._last is not None and self._last.seq >= self._store.state["mirrored"]:
-            self._call(self._catch_up)
+            self._call(self._catch_up if self._last.type in WAITING else self._all)
 
     def resume(self) -> None:
         """Say that what an earlier process left is running again.
@@ -86,7 +91,16 @@ class MlflowMirror:
             MirrorError: the store cannot be written.
         """
         if self._last is not None and self._last.type != "finished":
-            self._call(self._catch_up)
+            self._call(self._all)
+
+    def send(self) -> None:
+        """Send what was logged and waits.
+
+        Raises:
+            MirrorError: the store cannot be written.
+        """
+        if self._unsent is not None:
+            self._call(self._sent)
 
     def close(self, status: Status) -> None:
         """Say how the process ended: ``FAILED`` or ``KILLED`` is noted on runs that are open; a finished one stays so.
@@ -108,7 +122,7 @@ class MlflowMirror:
             return
 
         def end() -> None:
-            self._catch_up()
+            self._all()
             self._store.log(TOP, last, tags={"stopped": self._stopped})
             self._store.end_open(status, last)
             self._store.keep()
@@ -142,10 +156,21 @@ class MlflowMirror:
             if event.seq >= mirrored:
                 self._writer.mirror(event)
             self._writer.after(event)
-            if event.seq >= mirrored and (count % EVENTS == 0 or count == len(waiting)):
-                self._store.flush()
-                self._store.state["mirrored"] = event.seq + 1
-                self._store.keep()
+            if event.seq >= mirrored:
+                self._unsent = event
+                if count % EVENTS == 0:
+                    self._sent()
+
+    def _all(self) -> None:
+        self._catch_up()
+        self._sent()
+
+    def _sent(self) -> None:
+        if self._unsent is not None:
+            self._store.flush()
+            self._store.state["mirrored"] = self._unsent.seq + 1
+            self._store.keep()
+            self._unsent = None
 
 
 def sync(ledger_path: Path, *, tracking_uri: str, experiment: str, beneath: str | None = None) -> str | None:
@@ -174,6 +199,7 @@ def sync(ledger_path: Path, *, tracking_uri: str, experiment: str, beneath: str 
             events, _ = _read(ledger_path)  # an unfinished last line is the next process's to repair
             mirror = MlflowMirror(tracking_uri, experiment=experiment, directory=directory, beneath=beneath)
             mirror.events(events)
+            mirror.send()
             ended = [event.type for event in events if event.type in ("finished", "stopped", "resumed")]
             if (directory / NOISE).exists():
                 mirror._end("FINISHED")

@@ -3,7 +3,8 @@
 All tags of ours begin with ``holdgate.``, left out below. The two that every run has identify it: ``campaign`` is the
 hash of the ledger's first event, ``key`` the run's place in the campaign, and ``kind`` says what the run is of.
 
-**A run directory's own run**, key ``campaign``, kind ``campaign``, ``trial``, ``experiment`` or ``judging``:
+**A run directory's own run**, key ``campaign``, kind ``campaign``, ``trial``, ``experiment``, ``imported`` or
+``judging``:
 
 - tags: ``plan_hash``, ``lock_hash``, ``corpus_hash``, ``models_hash``, ``version`` (of this package); ``simulated``,
   ``exploratory`` (the reason, or none), ``replayed``, ``imported`` and ``control`` (true or false), ``confirmatory``
@@ -31,10 +32,18 @@ hash of the ledger's first event, ``key`` the run's place in the campaign, and `
   ``outcome.json``, ``measures/<purpose>.json`` (with every count), ``scores/minibatch.json``, ``scores/accept.json``
   and ``judgements/<segment>.json``.
 
+An imported lineage, kind ``imported``, has ``imported.json`` and ``published.json`` (comparisons and decisions as its
+source states them) in place of the plan's and the verdict's files, and its candidates ``hashes.json`` and the tag
+``target``. Nothing of it is registered.
+
 **A judge** of a judging run, key ``judge:<name>``, kind ``judge``, child likewise:
 
 - tags: ``judge``, ``design``, ``family``, ``candidate``, ``student``; metrics ``<measure>``, ``.low``, ``.high``,
   ``scored``, ``judgements`` and ``cost.*``; artifacts ``<block>.md``, ``table.json`` and ``judgements/<segment>.json``.
+
+**A study**, key ``campaign``, kind ``study``, parent of the runs of its trials: tags ``fingerprint``, ``corpus_hash``,
+``lock_hash``; the study's plan as params; metrics ``trials`` and ``trials.<state>``; artifacts ``plan.json``,
+``base.json``, ``trials.json``. A trial's run has the metrics ``objective.<measure>`` and ``outcome.json`` as well.
 
 ``scores/`` and ``judgements/`` are tables as MLflow's own ``log_table`` writes them. Judgements are numbers, ids and
 the structure of their examples. **No answer of a student and no document of accept or held-out is ever mirrored**:

@@ -24,7 +24,7 @@ from lineage.mirror.store import STATE, MirrorError, RunStore
 PROGRAM: Final = "from lineage.mirror.process import main; main()"
 POLL_S: Final = 0.2
 """Seconds between two looks at the ledger."""
-NICE: Final = 10
+NICE: Final = 5
 """How far the process stands back where the processor is wanted by others."""
 
 
@@ -176,7 +176,10 @@ def follow(told: IO[bytes], *, tracking_uri: str, experiment: str, directory: Pa
         mirror.events(tail.events())
         mirror.resume()
         while not select.select([told], [], [], POLL_S)[0]:
-            mirror.events(tail.events())
+            if found := tail.events():
+                mirror.events(found)
+            else:
+                mirror.send()
         status = told.readline().decode().strip() or "KILLED"
         mirror.events(tail.events())
         mirror.close(status)  # type: ignore[arg-type]  # one of the three, by the type of MirrorProcess.close
@@ -186,13 +189,13 @@ def main() -> None:
     """What the process runs: say on standard output what went wrong, in one line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
-    told = sys.stdin.buffer.raw  # type: ignore[attr-defined]  # unbuffered, so that a look at the pipe sees all
+    told: Any = os.fdopen(sys.stdin.fileno(), "rb", buffering=0)  # unbuffered, so that a look at the pipe sees all
     asked = json.loads(told.readline())
     try:
         follow(told, **{**asked, "directory": Path(asked["directory"])})
     except HoldgateError as error:
         problem = str(error)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told, and the campaign goes on
+    except Exception as error:  # whatever it is, it is told, and the campaign goes on
         problem = f"the mirror stopped: {type(error).__name__}: {error}"
     else:
         return

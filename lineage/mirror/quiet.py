@@ -14,6 +14,7 @@ ENVIRONMENT: Final = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
 }
 """MLflow's settings while it is called, where the user has not set them: no reports home, no lines on our output, and
 an error within seconds rather than minutes where a store is gone."""

@@ -13,6 +13,8 @@ from lineage.mirror.layout import PREFIX, word
 VERDICT: Final = f"{PREFIX}verdict_hash"
 LINKED: Final = "mlflow.linkedPrompts"
 """The tag by which MLflow's pages show a run's prompts."""
+LONGEST: Final = 100_000
+"""Characters of a prompt that the registry takes."""
 EXPERIMENTS: Final = "_mlflow_experiment_ids"
 """The tag by which MLflow's pages show an experiment's prompts."""
 

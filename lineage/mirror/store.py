@@ -100,7 +100,7 @@ class RunStore:
         write_atomic(self._directory / STATE, pretty_json(self.state))
 
     def call(self, step: Callable[[], None]) -> None:
-        """Do something with the store, opened where it is not yet, and send what it logged.
+        """Do something with the store, opened where it is not yet.
 
         Raises:
             MirrorError: the store cannot be written.
@@ -113,7 +113,6 @@ class RunStore:
                 if self._client is None:
                     self._connect()
                 step()
-                self.flush()
             except (mlflow.exceptions.MlflowException, sqlalchemy.exc.SQLAlchemyError, OSError) as error:
                 raise MirrorError(
                     without_password(self._uri, f"the MLflow store {self._uri} cannot be written: {error}")

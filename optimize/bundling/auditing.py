@@ -96,7 +96,7 @@ def _calls(found: Extracted) -> Iterator[Finding]:
     count = 0
     if path.is_file():
         with path.open("rb") as file:
-            for count, line in enumerate(file, start=1):  # noqa: B007 - counted for what follows
+            for count, line in enumerate(file, start=1):
                 try:
                     row = json.loads(line)
                     intact = request_key(row["identity"], row["request"]) == row["key"]

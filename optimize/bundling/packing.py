@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from lineage._version import __version__
 from lineage.bundle import Member, write_bundle
@@ -19,9 +19,6 @@ from optimize.bundling.replaying import CALLS, no_replay, replay_run
 from optimize.bundling.withholding import left_out_of, withheld_files
 from splits import save_corpus
 from splits.corpus import Corpus
-
-NOT_PACKED: Final = ("run.lock",)
-"""Files of a run directory that are about the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ def _run_files(run: Path) -> Iterator[tuple[str, Path]]:
     """Every file of the run directory but those of the process and unfinished ones."""
     for file in sorted(run.rglob("*")):
         name = file.relative_to(run)
-        if any(part.startswith(".") for part in name.parts) or name.as_posix() in NOT_PACKED:
+        if any(part.startswith(".") for part in name.parts) or name.suffix == ".lock":
             continue
         if file.is_symlink():
             raise BundleError(f"{file}: is a link, and a bundle holds files alone; put the file in its place")

@@ -56,14 +56,14 @@ class _Redaction:
     def of(self, value: Any, *, always: frozenset[str] = frozenset(), path: str = "") -> Any:
         """A copy of a JSON value without text; below a key of ``always`` every string is withheld."""
         if isinstance(value, str):
-            if (always == _EVERY and value and not value.startswith(MARK)) or self._texts.copied(value) is not None:
+            if (always >= _EVERY and value and not value.startswith(MARK)) or self._texts.copied(value) is not None:
                 self.places.append(path)
                 return withheld_mark(value)
             return value
         if isinstance(value, Mapping):
             return {
                 key: self.of(
-                    item, always=_EVERY if key in always or always == _EVERY else always, path=f"{path}.{key}".strip(".")
+                    item, always=_EVERY if always >= _EVERY or key in always else always, path=_join(path, key)
                 )
                 for key, item in value.items()
             }
@@ -73,6 +73,10 @@ class _Redaction:
 
 
 _EVERY: Final = frozenset({"*"})
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 def withheld_mark(text: str) -> str:
@@ -139,12 +143,8 @@ def _strings(name: str, text: str) -> Iterator[tuple[str, str]]:
             rows = json_lines(text) if name.endswith(".jsonl") else [json.loads(text)]
         except ValueError:
             rows = []  # the text itself is read all the same
-    for number, row in enumerate(rows, start=1):
-        joined: list[str] = []
-        for string in _inside(row):
-            joined.append(string)
-            yield f"line {number}" if name.endswith(".jsonl") else "a value", string
-        yield f"line {number}, over several values", " ".join(joined)
+    for number, row in enumerate(rows, start=1):  # in one piece: a text may be cut into several values
+        yield f"line {number}" if name.endswith(".jsonl") else "its values", " ".join(_inside(row))
     yield "its text", text
 
 
@@ -189,23 +189,19 @@ def _segment(directory: Path, event: Event, texts: WithheldTexts, said: dict[str
 
 def _without_text(judgement: Judgement) -> Judgement:
     hidden = [
-        replace(
-            verdict,
-            **{
-                name: withheld_mark(value)
-                for name in ("text", "quote", "rescue")
-                if (value := getattr(verdict, name)) is not None
-            },
-        )
+        replace(verdict, text=_marked(verdict.text), quote=_marked(verdict.quote), rescue=_marked(verdict.rescue))
         for verdict in judgement.facts
     ]
     return replace(
         judgement,
         raw=tuple(withheld_mark(text) for text in judgement.raw),
         facts=tuple(hidden),
-        flags=tuple(judgement.flags),
         reason=None if judgement.reason is None else judgement.reason.partition(":")[0],
     )
+
+
+def _marked(text: str | None) -> str | None:
+    return None if text is None else withheld_mark(text)
 
 
 def left_out_of(said: Mapping[str, Any]) -> Iterator[str]:
@@ -227,4 +223,3 @@ def segment_hashes(data: bytes) -> dict[str, str]:
     """The two hashes of a segment, as the ledger keeps them of one with its texts."""
     rows = stable([json.loads(line) for line in data.split(b"\n") if line])
     return {"content": digest_bytes(canonical_json(rows).encode("utf-8")), "sha256": digest_bytes(data)}
-

@@ -16,6 +16,10 @@ from optimize.importing.unpickling import load_restricted
 
 STATE: Final = "gepa_state.bin"
 TARGET: Final = "instruction"
+HAS: Final[tuple[str, ...]] = (
+    "every accepted candidate with its texts and parents",
+    "its score on each validation example",
+)
 LACKS: Final = (
     "held-out data: every score is of the validation examples that candidates were chosen by",
     "judgements, answers and false alarms: only one number an example",
@@ -69,8 +73,12 @@ def read_gepa(path: Path, *, name: str) -> ImportedLineage:
             "state_version": state.get("validation_schema_version"),
         },
     )
-    has = ("every accepted candidate with its texts and parents", "its score on each validation example")
-    has += ("every iteration's minibatch scores, rejected proposals among them",) if pool.trace else ()
+    has: tuple[str, ...] = (
+        "every accepted candidate with its texts and parents",
+        "its score on each validation example",
+    )
+    if pool.trace:
+        has = (*HAS, "every iteration's minibatch scores, rejected proposals among them")
     lacks = (*LACKS, "the texts of rejected proposals") if pool.trace else (*LACKS, "rejected proposals")
     return _lineage(pool, file, data, name=name, source="gepa run_dir", has=has, lacks=lacks)
 
@@ -107,10 +115,9 @@ def result_lineage(result: Any, *, file: Path, data: bytes, name: str, kind: str
         settings={"metric_calls": result.get("total_metric_calls"), "seed": result.get("seed")},
         means=[finite(value) for value in result.get("val_aggregate_scores") or ()],
     )
-    has = ("every accepted candidate with its texts and parents", "its score on each validation example")
     lacks = (*LACKS, "rejected proposals, iterations and minibatches")
     source = {"dspy": "dspy detailed_results", "gepa": "gepa result"}[kind]
-    return _lineage(pool, file, data, name=name, source=source, has=has, lacks=lacks)
+    return _lineage(pool, file, data, name=name, source=source, has=HAS, lacks=lacks)
 
 
 def _lineage(
@@ -244,4 +251,3 @@ def _lists(value: Any, name: str, file: Path) -> Sequence[Sequence[int | None]]:
     if not sound:
         raise InputError(f"{file}: {name} is missing, or does not list the numbers of each candidate's parents")
     return list(value)
-

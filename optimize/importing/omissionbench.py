@@ -77,7 +77,7 @@ def read_omissionbench(path: Path, *, name: str) -> ImportedLineage:
         name=name,
         format="omissionbench",
         files=tuple(files),
-        has=tuple(_has(source, scores, results)),
+        has=tuple(_has(scores, results)),
         lacks=tuple(_lacks(source, scores)),
         candidates=candidates,
         comparisons=tuple(_comparisons(candidates, targets, results)),
@@ -204,9 +204,7 @@ def _at_threshold(name: str, target: str, results: Row) -> dict[str, float]:
     return {key: value for key, value in read.items() if value is not None}
 
 
-def _comparisons(
-    candidates: Sequence[ImportedCandidate], targets: Sequence[str], results: Row
-) -> Iterator[Comparison]:
+def _comparisons(candidates: Sequence[ImportedCandidate], targets: Sequence[str], results: Row) -> Iterator[Comparison]:
     splits: tuple[Literal["accept", "heldout"], ...] = ("accept", "heldout")
     for target in targets:
         accept = results.get(target, {}).get("accept", {})
@@ -277,7 +275,7 @@ def _example(row: Mapping[str, str], clean: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-def _has(source: _Source, scores: Mapping[str, Any], results: Row) -> Iterator[str]:
+def _has(scores: Mapping[str, Any], results: Row) -> Iterator[str]:
     yield "every proposal, accepted and rejected, with its parents, minibatch means and length"
     yield "paired discrimination and detection on accept of every accepted candidate"
     if scores:

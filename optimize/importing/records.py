@@ -20,7 +20,7 @@ class SourceFile:
 
     name: str
     sha256: str
-    bytes: int
+    size: int
 
     @classmethod
     def of(cls, path: Path, data: bytes) -> SourceFile:
@@ -29,7 +29,7 @@ class SourceFile:
 
     def row(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"name": self.name, "sha256": self.sha256, "bytes": self.bytes}
+        return {"name": self.name, "sha256": self.sha256, "bytes": self.size}
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def load_restricted(data: bytes, *, where: str) -> Any:
         raise
     except RecursionError as error:
         raise InputError(f"{where}: is nested too deeply to be a saved search") from error
-    except Exception as error:  # noqa: BLE001 - a damaged pickle may raise anything
+    except Exception as error:  # a damaged pickle may raise anything
         raise InputError(
             f"{where}: is not a readable pickle ({type(error).__name__}: {error}); get the file again"
         ) from error

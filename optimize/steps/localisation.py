@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from optimize.stats import Estimate, GroupInfluence, auc, grouped_mean, ratio_influence
 from optimize.steps.scored import ScoredNote, ScoredSteps
-from splits.steps import KINDS, RIGHT, WRONG, Step
+from splits.steps import KINDS, RIGHT, WRONG, Label, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,16 @@ def step_detection(scored: ScoredSteps, *, kinds: Sequence[str] = (), level: flo
     return StepDetection(", ".join(kinds) or "all steps", recall, alarms, found, len(wrong), len(right))
 
 
-def step_auc(scored: ScoredSteps, *, kinds: Sequence[str] = ()) -> GroupInfluence:
-    """The step-level AUC with the influence of each group."""
+def step_auc(scored: ScoredSteps, *, kinds: Sequence[str] = (), flawed_only: bool = False) -> GroupInfluence:
+    """The step-level AUC with the influence of each group.
+
+    Args:
+        scored: the judgements.
+        kinds: of the steps; none for all.
+        flawed_only: whether steps of clean notes are left out, which may be written in another way than flawed ones.
+    """
+    if flawed_only:
+        scored = replace(scored, notes=tuple(note for note in scored.notes if not note.clean))
     wrong, right = _labelled(scored, WRONG, kinds), _labelled(scored, RIGHT, kinds)
     return auc(
         [p for p, _ in wrong],
@@ -107,10 +115,10 @@ def step_auc(scored: ScoredSteps, *, kinds: Sequence[str] = ()) -> GroupInfluenc
     )
 
 
-def recall_influence(scored: ScoredSteps) -> GroupInfluence:
-    """Recall of wrong steps at the threshold with the influence of each group."""
-    wrong = _labelled(scored, WRONG, ())
-    return ratio_influence([float(p < scored.threshold) for p, _ in wrong], [group for _, group in wrong])
+def below_threshold(scored: ScoredSteps, *, label: Label, kinds: Sequence[str] = ()) -> GroupInfluence:
+    """Share of steps with a label whose P(+) is below the threshold, with the influence of each group."""
+    found = _labelled(scored, label, kinds)
+    return ratio_influence([float(p < scored.threshold) for p, _ in found], [group for _, group in found])
 
 
 def _labelled(scored: ScoredSteps, label: str, kinds: Sequence[str]) -> list[tuple[float, str]]:

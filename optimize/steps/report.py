@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from optimize.choice import number
-from optimize.stats import Calibration, Estimate, Interval
+from optimize.stats import Calibration, Estimate, Interval, wilson
 from optimize.steps import best_of, preference, verification
 from optimize.steps.best_of import SelectionCurve, selection_curve
 from optimize.steps.calibrating import step_calibration
@@ -175,6 +175,13 @@ def estimate_row(found: Estimate) -> dict[str, Any]:
     }
 
 
+def rate_row(found: Estimate) -> dict[str, Any]:
+    """A share of things that are so or not as JSON: with the Wilson interval, which there is even where all agree."""
+    if found.reason:
+        return {**estimate_row(found), "wilson": None}
+    return {**estimate_row(found), "wilson": _ends(wilson(round(found.value * found.n), found.n, level=LEVEL))}
+
+
 def _ends(interval: Interval) -> dict[str, Any]:
     return {"low": number(interval.low), "high": number(interval.high)}
 
@@ -231,10 +238,10 @@ def _size(found: SizeDependence) -> dict[str, Any]:
 def _localisation(found: Localisation) -> dict[str, Any]:
     return {
         "threshold": found.threshold,
-        "first": estimate_row(found.first),
+        "first": rate_row(found.first),
         "lowest": estimate_row(found.lowest),
         "lowest_chance": number(found.lowest_chance),
-        "unflagged": estimate_row(found.unflagged),
+        "unflagged": rate_row(found.unflagged),
         "unknown": found.unknown,
         "steps": [_detection(part) for part in found.steps],
     }
@@ -243,8 +250,8 @@ def _localisation(found: Localisation) -> dict[str, Any]:
 def _detection(found: StepDetection) -> dict[str, Any]:
     return {
         "kinds": found.kinds,
-        "recall": estimate_row(found.recall),
-        "alarms": estimate_row(found.alarms),
+        "recall": rate_row(found.recall),
+        "alarms": rate_row(found.alarms),
         "auc": estimate_row(found.auc),
         "wrong": found.wrong,
         "right": found.right,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from optimize.stats import Estimate, GroupInfluence, difference
-from optimize.steps.localisation import recall_influence, step_auc
+from optimize.steps.localisation import below_threshold, step_auc
 from optimize.steps.preference import preference_influence, ways
 from optimize.steps.scored import ScoredSteps
+from splits.steps import RIGHT, WRONG
 from students.steps import Aggregation
 
 CAVEAT: Final = (
@@ -17,7 +18,7 @@ CAVEAT: Final = (
     "figures to read are those on independently made errors."
 )
 TEXT: Final = ("problem", "sentence")
-"""Kinds of steps that every corpus has labels for."""
+"""Kinds of steps that say something: those for which most corpora have labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ def _measures(scored: ScoredSteps, aggregation: Aggregation) -> Mapping[str, Cal
     by = "rates" if "rates" in ways(scored) else "twin"
     return {
         "preference accuracy": lambda: preference_influence(scored, aggregation=aggregation, by=by),
-        "AUC of what steps say": lambda: step_auc(scored, kinds=TEXT),
-        "recall of wrong steps": lambda: recall_influence(scored),
+        "AUC of statements in flawed notes": lambda: step_auc(scored, kinds=TEXT, flawed_only=True),
+        "recall of wrong statements": lambda: below_threshold(scored, label=WRONG, kinds=TEXT),
+        "false alarms on right statements": lambda: below_threshold(scored, label=RIGHT, kinds=TEXT),
     }

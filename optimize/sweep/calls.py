@@ -20,6 +20,13 @@ from optimize.sweep.storage import ANSWERS, CLAIMS, WORKERS, StudyStorage
 from students.transport import CallCache, CallFailure, CallRequest, CallResult, Calls, Tags
 
 POLL_S: Final = 0.05
+# No conflict is an error here: a server would log each of them, many times a second while a call is waited for.
+_CLAIM: Final = sa.text(
+    "INSERT INTO holdgate_claims (study, key, worker) VALUES (:study, :key, :worker) ON CONFLICT DO NOTHING"
+)
+_KEEP: Final = sa.text(
+    "INSERT INTO holdgate_answers (study, key, result) VALUES (:study, :key, :result) ON CONFLICT DO NOTHING"
+)
 
 
 class Claims:
@@ -41,18 +48,15 @@ class Claims:
         """Whether this worker may send a call; another may be sending it."""
         place = {"study": self._storage.study, "key": key}
         where = [CLAIMS.c[name] == value for name, value in place.items()]
-        try:
-            with self._storage.begin() as connection:
-                connection.execute(sa.insert(CLAIMS).values(**place, worker=self._worker))
-            return True
-        except sa.exc.IntegrityError:
-            dead = sa.select(WORKERS.c.worker).where(
-                WORKERS.c.study == self._storage.study, WORKERS.c.beat < self._storage.now - self._grace_s
-            )
-            free = sa.or_(CLAIMS.c.worker == self._worker, CLAIMS.c.worker.in_(dead))
-            with self._storage.begin() as connection:
-                taken = connection.execute(sa.update(CLAIMS).where(*where, free).values(worker=self._worker))
-                return bool(taken.rowcount)
+        dead = sa.select(WORKERS.c.worker).where(
+            WORKERS.c.study == self._storage.study, WORKERS.c.beat < self._storage.now - self._grace_s
+        )
+        free = sa.or_(CLAIMS.c.worker == self._worker, CLAIMS.c.worker.in_(dead))
+        with self._storage.begin() as connection:
+            if connection.execute(_CLAIM, {**place, "worker": self._worker}).rowcount:
+                return True
+            taken = connection.execute(sa.update(CLAIMS).where(*where, free).values(worker=self._worker))
+            return bool(taken.rowcount)
 
     def drop(self, key: str) -> None:
         """Let a call go, which is answered, or was not sent."""
@@ -82,13 +86,10 @@ class StoredAnswers:
         return None if text is None else CallResult.from_row(json.loads(text))
 
     def keep(self, key: str, result: CallResult) -> None:
-        """Store an answer, if there is none."""
+        """Store an answer, if there is none: whoever's was first is kept."""
         row = {"study": self._storage.study, "key": key, "result": canonical_json(result.row())}
-        try:
-            with self._storage.begin() as connection:
-                connection.execute(sa.insert(ANSWERS).values(**row))
-        except sa.exc.IntegrityError:
-            return  # whoever's answer was first is kept
+        with self._storage.begin() as connection:
+            connection.execute(_KEEP, row)
 
 
 class StudyCache(CallCache):

@@ -2,33 +2,67 @@
 
 A sampler's own generator is not kept between processes. Made anew, it gives an interrupted study of one worker the same
 points as an uninterrupted one; with several workers, points depend on what is known when they are chosen.
+
+A search at a point that was searched before would find the same again. So a point that the sampler comes back to is
+chosen anew, a few times, with other randomness and the same knowledge.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 
-from lineage.canonical import digest
+from lineage.canonical import canonical_json, digest
 from lineage.errors import PlanError
 from optimize.sweep.plan import SamplerPlan
 from optimize.sweep.space import Label, Space
 
+TRIES: Final = 24
+"""Draws of a point before one that was searched before is taken again."""
+_DRAWN: Final = frozenset({"tpe", "random"})
+"""Samplers whose draws can be made apart from the study: a generation of nsga2 lives in it, and a grid repeats nothing."""
 
-def sampler_of(plan: SamplerPlan, space: Space, number: int) -> BaseSampler:
+
+def sampler_of(plan: SamplerPlan, space: Space, number: int, *, tried: Collection[str], study: Any) -> BaseSampler:
     """The sampler that chooses the point of one trial.
 
     Args:
         plan: which kind, and the seed.
         space: of the study.
         number: of the trial, from 1.
+        tried: keys of the points of other trials (see :func:`point_key`).
+        study: Optuna's study, without the trial.
     """
-    seed = int(digest([plan.seed, number, "sampler"])[:8], 16)
+    if plan.kind not in _DRAWN:
+        return _sampler(plan, space, number, 0)
+    return GivenPoint(_drawn(plan, space, number, tried=tried, study=study))
+
+
+def point_key(point: Mapping[str, Label]) -> str:
+    """What tells points apart."""
+    return canonical_json(dict(point))
+
+
+def _drawn(plan: SamplerPlan, space: Space, number: int, *, tried: Collection[str], study: Any) -> dict[str, Label]:
+    """A point, drawn in memory with what the study knows."""
+    known: Sequence[Any] = study.get_trials(deepcopy=False)
+    for draw in range(TRIES):
+        apart = optuna.create_study(directions=study.directions, sampler=_sampler(plan, space, number, draw))
+        apart.add_trials(known)
+        point = space.suggest(apart.ask())
+        if point_key(point) not in tried:
+            break
+    return point
+
+
+def _sampler(plan: SamplerPlan, space: Space, number: int, draw: int) -> BaseSampler:
+    seed = int(digest([plan.seed, number, "sampler", *([draw] if draw else [])])[:8], 16)
     if plan.kind == "random":
         return optuna.samplers.RandomSampler(seed=seed)
     if plan.kind == "nsga2":

@@ -1,8 +1,9 @@
-"""The audit of a study's directory: the ledgers of its workers and of its trials, and that they say the same."""
+"""The audit of a study's directory: the ledgers of its workers and of its trials, and every number computed again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from lineage.errors import LedgerError
 from lineage.ledger import Event, check_head, read_events
 from lineage.records import VOLATILE, stable
 from lineage.segments import read_segment
+from optimize.sweep.recomputing import check_trial
 from optimize.sweep.results import StudyResult
 from optimize.sweep.study import WORKERS
 from optimize.sweep.worker import TRIALS
+from splits.lock import SplitLock
 
 
-def audit_study(directory: Path, result: StudyResult) -> list[Finding]:
-    """Check the chains of all workers and trials on this machine, and every outcome against the trial it is of.
+def audit_study(directory: Path, result: StudyResult, lock: SplitLock) -> list[Finding]:
+    """Check the chains of all workers and trials on this machine, and every outcome against its trial's judgements.
 
     An outcome in the database was held against its worker's ledger when the result was read. Trials of workers on
     other machines are checked there.
@@ -25,6 +28,7 @@ def audit_study(directory: Path, result: StudyResult) -> list[Finding]:
     Args:
         directory: of the study.
         result: of the study.
+        lock: its split lock.
 
     Returns:
         Findings; without an ``error`` among them the directory is what its ledgers say.
@@ -45,6 +49,9 @@ def audit_study(directory: Path, result: StudyResult) -> list[Finding]:
             continue
         events = _events(path, place, found)
         found += _of_trial(events, path.parent, place, recorded)
+        if any(event.type == "finished" for event in events):
+            for finding in check_trial(path.parent, events, objectives=result.objectives, unit=result.unit, lock=lock):
+                found.append(replace(finding, place=f"{place} {finding.place}"))
     return found
 
 

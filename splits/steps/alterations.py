@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_DIGITS: Final = re.compile(r"(?<![\w./-])\d{1,4}(?:\.\d)?(?![\d.]*\d)")
+_DIGITS: Final = re.compile(r"(?<![\w./-])\d{1,4}(?:\.\d)?(?![\d.]*\d|[/-]\d+[/-]\d)")
 _TIMES: Final = ("hour", "day", "week", "month", "year")
 _TIME: Final = re.compile(r"\b(hour|day|week|month|year)(s?)\b", re.IGNORECASE)
 

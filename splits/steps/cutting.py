@@ -172,7 +172,7 @@ def _text_steps(pieces: list[_Piece], granularity: Granularity) -> Iterator[tupl
 def _pieces(document: str) -> Iterator[_Piece]:
     """Headings and sentences in order, which share all characters among them; none where no word is written."""
     starts = [*_starts(document)]
-    ends = [start for start, _, _ in starts[1:]] + [len(document)]
+    ends = [*(start for start, _, _ in starts[1:]), len(document)][: len(starts)]
     for place, ((start, title, opens), end) in enumerate(zip(starts, ends, strict=True)):
         yield _Piece(start if place else 0, end, title, opens)
 

@@ -39,7 +39,7 @@ class Mismatch:
 
 
 def mismatch_of(text: str, source: str) -> Mismatch | None:
-    """The first dose, side or person of a text that the source has otherwise, or None where there is none to be seen."""
+    """The first dose, side or person of a text that the source has otherwise, or None where none is to be seen."""
     stated = [(clause, own_content(clause.words)) for clause in read_clauses(source)]
     for clause in read_clauses(text):
         said = own_content(clause.words)

@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from experiments.crossing.planted import planted_corpus
+from lineage import read_events
+from lineage.canonical import digest
 from splits import commit_lock, plan_lock
 from splits.loaders import save_corpus
 from tests.conftest import JudgeEndpoint
@@ -152,3 +154,58 @@ def test_three_optimisers_are_compared_by_held_out_result_and_cost(
     assert all(each["cost_usd"] > 0 for each in row["campaigns"])
     for engine in ("gepa", "dspy-gepa", "mipro"):
         assert holdgate("audit", place / "runs" / "base-optimisers" / engine / "seed-1")[0] == 0
+
+
+@pytest.mark.integration
+def test_a_changed_plan_runs_the_experiment_on_a_model_that_reasons_and_has_a_price(
+    holdgate: Holdgate, place: Path, judge_endpoint: JudgeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    efforts: list[str] = []
+
+    def reasoned(body: dict[str, Any]) -> dict[str, Any]:
+        """Counts the words of the note where it reasons much and is told more than the seed says; guesses elsewhere."""
+        system, user = (message["content"] for message in body["messages"])
+        efforts.append(body["reasoning_effort"])
+        told = system.count(".") > 5 and efforts[-1] == "high"
+        score = len(user.partition("NOTE:")[2].split()) % 11 if told else int(digest([system, user])[:4], 16) % 11
+        message = {"role": "assistant", "content": f"Score: {score}"}
+        usage = {"prompt_tokens": 300, "completion_tokens": 100, "completion_tokens_details": {"reasoning_tokens": 90}}
+        return {"model": "m-1", "choices": [{"finish_reason": "stop", "message": message}], "usage": usage}
+
+    monkeypatch.setitem(type(judge_endpoint).__init__.__globals__, "answer_of", reasoned)
+    judge_endpoint.listed = json.dumps({"data": [{"id": "gpt-5-mini"}]})
+    student = {
+        "shape": "whole-note",
+        "model": {"endpoint": judge_endpoint.url, "name": "gpt-5-mini", "price": PRICE},
+        "temperature": None,
+    }
+    base = BASE | {"student": student, "baseline": "complete-and-faithful", "reflector": {"kind": "operators"}}
+    (place / "base.yaml").write_text(yaml.safe_dump(base | {"limits": {"usd": 1.0}}))
+    settings = {"low": {"effort": "low", "answer_tokens": 400}, "high": {"effort": "high", "answer_tokens": 900}}
+    (place / "small.yaml").write_text(yaml.safe_dump(EXPERIMENT | {"settings": settings, "budget": {"usd": 0.01}}))
+    status, out, err = holdgate("experiment", "small.yaml")
+    assert (status, err) == (0, "")
+    assert "SIMULATED" not in out
+    directory = place / "runs" / "small"
+    result = json.loads((directory / "experiment.json").read_text())
+    assert result["simulated"] is False
+    assert result["confirmatory"] is True
+    assert set(efforts) == {"low", "high"}
+    events = read_events(directory / "ledger.jsonl")
+    arms = {event.body["setting"]: event.body["settings"] for event in events if event.type == "setting"}
+    assert {name: arm["budget"]["effort"] for name, arm in arms.items()} == {"low": "low", "high": "high"}
+    confirmed = [event.body for event in events if event.type == "evaluation" and event.body["purpose"] == "confirm"]
+    assert len(confirmed) == 2
+    assert all(body["replicates"] == [1] for body in confirmed), "hosted answers drift, so every cell is judged anew"
+    interaction = result["targets"][0]
+    assert interaction["kind"] == "interaction"
+    assert interaction["decision"] in ("shown", "not-shown")
+    assert interaction["comparison"]["low"] < interaction["comparison"]["high"]
+    assert {(cell["prompt"], cell["setting"]) for cell in result["cells"]} == {
+        (prompt, setting) for prompt in ("seed", "low", "high") for setting in ("low", "high")
+    }
+    assert all(cell["usage"]["reasoning_tokens"] > 0 < cell["usage"]["cost_usd"] for cell in result["cells"])
+    assert holdgate("experiment", "audit", directory)[0] == 0
+    asked = len(judge_endpoint.prompts)
+    assert holdgate("experiment", "small.yaml")[0] == 0
+    assert len(judge_endpoint.prompts) == asked, "a finished experiment asks nothing"

@@ -229,6 +229,63 @@ def test_the_bundled_studies_can_be_searched_at_every_point(name: str) -> None:
     assert loaded.simulated is (name == "simulated")
 
 
+@pytest.mark.integration
+def test_a_space_may_be_over_student_reflector_search_seeds_and_prompts_at_once(
+    study: Callable[..., Path], make_plan: MakePlan
+) -> None:
+    def model(name: str) -> dict[str, Any]:
+        return {
+            "hosted": f"openai/{name}",
+            "price": {"prompt_usd_per_million": 1.0, "completion_usd_per_million": 2.0},
+        }
+
+    make_plan(
+        "judged",
+        student={"shape": "whole-note", "model": model("gpt-5-mini"), "temperature": None},
+        baseline="complete-and-faithful",
+        reflector={"kind": "llm", "model": model("gpt-5-mini"), "temperature": None},
+    )
+    varied: dict[str, Any] = {
+        "student.budget.effort": ["low", "high"],
+        "student.budget.answer_tokens": [1000, 4000],
+        "student.samples": {"low": 1, "high": 3},
+        "baseline": ["complete-and-faithful", "g-eval-completeness"],
+        "search.seeds": [[], ["engineered"], ["g-eval-faithfulness", "g-eval-precision"]],
+        "search.seed": {"low": 1, "high": 5},
+        "search.minibatch_groups": {"low": 1, "high": 3},
+        "search.acceptance": ["promiscuous", "full"],
+        "search.frontier": ["examples", "objectives", "both"],
+        "search.merge": [None, {"from_candidates": 3}],
+        "reflector.model": {"choices": {"small": model("gpt-5-mini"), "large": model("gpt-5")}},
+        "reflector.budget.effort": ["low", "high"],
+    }
+    loaded = load_study(
+        str(
+            study(
+                base="../judged/plan.yaml",
+                space=varied,
+                objectives=["paired", "cost"],
+                sampler={"kind": "tpe"},
+                pruning=None,
+                limits={"usd": 1},
+            )
+        )
+    )
+    assert loaded.defects == ()
+    assert loaded.inputs.unit == "usd"
+    found = [resolved.plan for resolved in loaded.sound]
+    assert {plan.student.budget.effort for plan in found} == {"low", "high"}
+    assert {plan.student.samples for plan in found} == {1, 3}, "the ends of a range"
+    assert {plan.search.seeds for plan in found} == {(), ("engineered",), ("g-eval-faithfulness", "g-eval-precision")}
+    assert {plan.search.frontier for plan in found} == {"examples", "objectives", "both"}
+    assert {plan.reflector.model.hosted for plan in found if plan.reflector.model} == {
+        "openai/gpt-5-mini",
+        "openai/gpt-5",
+    }
+    assert {plan.reflector.budget.effort for plan in found} == {"low", "high"}
+    assert {plan.baseline for plan in found} == {"complete-and-faithful", "g-eval-completeness"}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

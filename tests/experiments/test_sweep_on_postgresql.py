@@ -75,24 +75,27 @@ def postgresql() -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     data = place / "data"
-    quiet: dict[str, Any] = {"cwd": place, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **owner}
-    subprocess.run(
-        [programs / "initdb", "-D", data, "-U", "study", "--auth=trust", "-E", "UTF8", "--no-sync"], check=True, **quiet
-    )
     settings = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={place}", "-c", "fsync=off"]
-    with subprocess.Popen([programs / "postgres", "-D", data, "-p", str(port), *settings], **quiet) as server:
-        try:
-            ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
-            deadline = time.monotonic() + 30
-            while subprocess.run(ready, check=False).returncode:
-                assert server.poll() is None, server.stderr and server.stderr.read()
-                assert time.monotonic() < deadline, "the server does not come up"
-                time.sleep(0.05)
-            yield f"postgresql://study@127.0.0.1:{port}/postgres"
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.communicate(timeout=30)
-            shutil.rmtree(place)
+    options = ["-U", "study", "--auth=trust", "-E", "UTF8", "--no-sync"]
+    # The server writes into a file: once a pipe that nobody reads is full, whoever writes into it stops for good.
+    with (place / "server.log").open("wb") as log:
+        quiet: dict[str, Any] = {"cwd": place, "stdout": log, "stderr": log, **owner}
+        subprocess.run([programs / "initdb", "-D", data, *options], check=True, **quiet)
+        server = subprocess.Popen([programs / "postgres", "-D", data, "-p", str(port), *settings], **quiet)
+    try:
+        ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+        deadline = time.monotonic() + 30
+        while subprocess.run(ready, check=False).returncode:
+            assert server.poll() is None, (place / "server.log").read_text()
+            assert time.monotonic() < deadline, "the server does not come up"
+            time.sleep(0.05)
+        yield f"postgresql://study@127.0.0.1:{port}/postgres"
+        said = (place / "server.log").read_text()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=30)
+        shutil.rmtree(place)
+    assert "holdgate_claims" not in said, "to wait for a call is no error of the server"
 
 
 @pytest.fixture

@@ -46,11 +46,28 @@ def test_every_field_that_is_no_text_is_a_column(record: Record, tmp_path: Path)
     )
     (row,) = judgement_table(tmp_path, [record("0001-minibatch", one)]).to_pylist()
     assert row == {
-        **{"example": "e", "candidate": "c", "student": "s", "status": "scored", "reason": None},
-        **{"replicate": 2, "sample": 1, "seed": 12, "score": 0.75, "finish": "length,stop"},
-        **{"calls": 3, "prompt_tokens": 100, "completion_tokens": 20, "reasoning_tokens": 5, "cached_tokens": 7},
-        **{"cost_usd": 0.25, "latency_s": 0.5, "paid": 3},
-        **{"segment": "0001-minibatch", "purpose": "minibatch", "split": "accept", "iteration": 1},
+        "example": "e",
+        "candidate": "c",
+        "student": "s",
+        "status": "scored",
+        "reason": None,
+        "replicate": 2,
+        "sample": 1,
+        "seed": 12,
+        "score": 0.75,
+        "finish": "length,stop",
+        "calls": 3,
+        "prompt_tokens": 100,
+        "completion_tokens": 20,
+        "reasoning_tokens": 5,
+        "cached_tokens": 7,
+        "cost_usd": 0.25,
+        "latency_s": 0.5,
+        "paid": 3,
+        "segment": "0001-minibatch",
+        "purpose": "minibatch",
+        "split": "accept",
+        "iteration": 1,
     }
 
 

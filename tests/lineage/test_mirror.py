@@ -182,11 +182,13 @@ def test_outcomes_parents_and_scores_are_on_the_children(store: Path) -> None:
         above = next(other for other in found.values() if other.info.run_id == run.data.tags["holdgate.parent_runs"])
         assert above.data.tags["holdgate.candidate"] == body["parents"][0]
         rewards = json.loads(artifact(run, "scores/minibatch.json"))
-        assert rewards == {"child_rewards": body["child_rewards"], "parent_rewards": body["parent_rewards"]}
+        assert rewards["columns"] == ["example", "parent", "child"]
+        assert {example: parent for example, parent, _ in rewards["data"]} == body["parent_rewards"]
+        assert {example: child for example, _, child in rewards["data"]} == body["child_rewards"]
         assert json.loads(artifact(run, "reflection/reflection.json"))["iteration"] == body["iteration"]
-    counts = json.loads(artifact(found["seed"], "scores/accept.json"))
+    scores = json.loads(artifact(found["seed"], "scores/accept.json"))
     accept = next(e.body for e in events if e.type == "evaluation" and e.body["purpose"] == "accept")
-    assert len(counts) == accept["examples"]["count"]
+    assert len(scores["data"]) == accept["examples"]["count"]
 
 
 def test_measures_are_metrics(store: Path) -> None:
@@ -235,6 +237,7 @@ def test_a_long_text_and_a_model_s_reflection_are_kept_whole(empty: Path) -> Non
     mirror = mirror_of(empty)
     for index, event in enumerate(events[: place + 1]):
         mirror.event(Event(event.seq, event.at, event.type, told.get(index, event.body), event.prev, event.hash))
+    mirror.send()
     run = children(empty)["c01"]
     assert artifact(run, "instruction.md") == long
     assert artifact(run, "reflection/prompt.md") == "P " * 9000
@@ -295,7 +298,7 @@ def test_mirroring_again_without_its_state_changes_nothing(empty: Path, state: s
         kept.write_text("{")
     else:
         known = json.loads(kept.read_text())
-        kept.write_text(json.dumps({**known, "mirrored": 12, "runs": {"campaign": run_id}, "open": ["campaign"]}))
+        kept.write_text(json.dumps({**known, "mirrored": 12, "runs": 1, "status": "RUNNING"}))
     assert sync(empty / "run" / "ledger.jsonl", tracking_uri=uri(empty), experiment=EXPERIMENT) == run_id
     assert snapshot(empty) == before
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from lineage import canonical_state, read_events
 from lineage.errors import CampaignError, PlanError
 from optimize import Campaign
 from optimize.reflecting import REQUESTS
+from reflectors.memory import UNSEEN
 from splits import Corpus, NgramIndex, load_lock
 from splits.lock import _examples
 
@@ -35,10 +36,10 @@ def bodies(out: Path, kind: str) -> list[Any]:
     return [event.body for event in read_events(out / "ledger.jsonl") if event.type == kind]
 
 
-def answered(plan: Path, out: Path) -> list[str]:
+def answered(plan: Path, out: Path, texts: Sequence[str] = WRITTEN) -> list[str]:
     """Run a campaign to its end, answering each request that stops it; the messages that it stopped with."""
     stops = []
-    for number, text in enumerate(WRITTEN, start=1):
+    for number, text in enumerate(texts, start=1):
         with pytest.raises(CampaignError) as stopped:
             run(plan, out, wait=False)
         stops.append(str(stopped.value))
@@ -126,6 +127,18 @@ def test_failed_edits_are_told_to_the_next_reflection_with_what_came_of_them(
     last = (out / REQUESTS / "0003-1.request.md").read_text(encoding="utf-8")
     assert "EARLIER PROPOSALS THAT FAILED" in last
     assert all(f"- {body['outcome']} ({body['reason']})" in last for body in failed)
+
+
+def test_a_rejection_on_accept_is_told_without_what_accept_said(make_plan: MakePlan, tmp_path: Path) -> None:
+    search = {"iterations": 8, "minibatch_groups": 1, "seed": 2, "acceptance": "full"}
+    plan, out = make_plan(reflector={"kind": "human", "memory": 9}, search=search), tmp_path / "runs" / "one"
+    texts = [f"{WRITTEN[number % 3]} Read line {number + 1} twice." for number in range(8)]
+    answered(plan, out, texts)
+    of_accept = [body for body in bodies(out, "outcome")[:-1] if body["reason"].startswith("accept reward -")]
+    assert of_accept, "this seed rejects one on accept"
+    last = (out / REQUESTS / "0008-1.request.md").read_text(encoding="utf-8")
+    assert f"- rejected ({UNSEEN})" in last
+    assert "accept reward" not in last
 
 
 def test_a_replay_takes_the_recorded_course_and_refuses_another(make_plan: MakePlan, tmp_path: Path) -> None:

@@ -5,10 +5,18 @@ from pathlib import Path
 import pytest
 
 from experiments.crossing import EXPERIMENTS, experiment_size, load_experiment_plan
-from experiments.crossing.sets import ABLATIONS, ablation_members, comment_of
+from experiments.crossing.sets import (
+    ABLATIONS,
+    ablation_members,
+    comment_of,
+    load_bundled_campaign,
+    optimiser_members,
+)
 from experiments.loading import load_plan
 from lineage.errors import PlanError
+from optimize.controls import nested_groups
 from optimize.crossing import targets
+from optimize.engines import ENGINES
 
 
 @pytest.mark.parametrize("name", ["reasoning-budget-simulated", "reasoning-budget"])
@@ -42,16 +50,50 @@ def test_every_bundled_ablation_loads_and_differs_from_the_reference_in_what_it_
         "full-acceptance",
         "merge",
         "accept-is-reflect",
+        "accept-3",
+        "accept-6",
+        "accept-12",
         "nothing-to-find",
     }
     reference = members["reference"].loaded.plan.row()
     for name, member in members.items():
         row = member.loaded.plan.row()
         differing = {key for key in row if row[key] != reference[key]} - {"name"}
-        assert len(differing) == (0 if name == "reference" else 2 if name == "operators-against-llm" else 1), name
+        assert len(differing) == (0 if name == "reference" else 1), name
         assert member.shows
         assert member.loaded.plan.search.budget.calls == 4000
         assert (ABLATIONS / f"{name}.yaml").is_file()
+
+
+def test_the_accept_size_curve_is_a_plan_for_each_size_and_ends_at_all_of_accept() -> None:
+    members = {member.name: member.loaded for member in ablation_members([])}
+    sizes = [members[f"accept-{size}"].plan.controls.accept_groups for size in (3, 6, 12)]
+    assert sizes == [3, 6, 12]
+    assert members["reference"].plan.controls.accept_groups is None
+    assert len(members["reference"].lock.splits["accept"]) == 24
+    kept = [nested_groups(members["reference"].lock, size) for size in (3, 6, 12)]
+    assert kept[0] < kept[1] < kept[2]
+
+
+@pytest.mark.parametrize("name", ["optimisers", "planted-judge", "reference", "simulated"])
+def test_a_campaign_is_found_by_name_wherever_it_is_bundled(name: str) -> None:
+    found = load_bundled_campaign(name)
+    assert found.path.stem == name
+    assert load_bundled_campaign(str(found.path)).plan.hash == found.plan.hash
+
+
+def test_the_bundled_comparison_of_optimisers_makes_a_plan_for_each_engine() -> None:
+    members = optimiser_members(load_bundled_campaign("optimisers"), list(ENGINES))
+    assert [member.loaded.plan.search.engine for member in members] == ["gepa", "dspy-gepa", "mipro"]
+    assert {member.loaded.plan.search.budget.calls for member in members} == {2500}
+    assert {member.loaded.lock.hash for member in members} == {load_bundled_campaign("optimisers").lock.hash}
+
+
+def test_operators_and_the_language_model_search_at_the_same_iterations_calls_and_seed() -> None:
+    members = {member.name: member.loaded.plan for member in ablation_members([])}
+    model, operators, blind = (members[name] for name in ("operators-against-llm", "operators", "random-edits"))
+    assert model.search == operators.search == blind.search == members["reference"].search
+    assert (model.student, model.objective) == (operators.student, operators.objective)
 
 
 def test_a_misspelt_experiment_is_suggested_and_a_campaign_is_told_apart(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.crossing.against import against, reference_of
 from experiments.crossing.members import CampaignSet, Member, Skipped, with_search
 from experiments.crossing.readings import read_member
 from experiments.crossing.sets import curve_members, optimiser_members
@@ -48,6 +49,39 @@ def test_members_are_run_read_and_tabled(planted_plan: LoadedPlan, tmp_path: Pat
     assert json.loads(json.dumps(row))["simulated"] is True
     again, _ = campaigns.run()
     assert [each.row() for each in again] == [each.row() for each in found]
+
+
+def test_members_are_set_against_the_reference_pair_by_pair(planted_plan: LoadedPlan, tmp_path: Path) -> None:
+    reads, none = members_of(planted_plan)
+    members = (none, replace(reads, name="reference"), replace(reads, name="again"))
+    found, _ = CampaignSet("ablations", members, tmp_path, (1, 2)).run()
+    row = compared_row("ablations", found, [])
+    assert row["reference"] == "reference"
+    nothing, reference, again = (each["against_reference"] for each in row["campaigns"])
+    assert reference is None
+    assert again["difference"] == 0.0, "the same search finds the same winner"
+    gain = found[1].heldout.difference.value
+    assert gain != 0.0
+    assert nothing["difference"] == pytest.approx(-gain), "against what keeps the baseline it is the gain itself"
+    assert nothing["low"] < -gain < nothing["high"]
+    table = compared_table("ablations", found, [])
+    assert table.head[3] == "against reference"
+    assert [each[3] == "" for each in table.rows] == [False, True, False]
+    assert any("not corrected for how many there are" in words for words in table.words)
+    other = replace(found[0], lock="0" * 64)
+    assert against(other, found[1]) is None, "another split has other pairs"
+    assert reference_of("ablations", [found[0]]) is None
+    assert reference_of("accept sizes", found) is found[-1]
+
+
+def test_the_document_says_how_a_rival_engine_was_run(finished_run: Path) -> None:
+    ours = read_member("gepa", "", [finished_run])
+    rival = replace(ours, name="mipro", engine="mipro")
+    table = compared_table("optimisers", [ours, rival], [])
+    text = markdown(compared_document(table, [ours, rival], name="test"))
+    assert "How MIPROv2, instructions only was run" in text
+    assert "without demonstrations" in text
+    assert "How our own search" not in text
 
 
 def test_a_single_campaign_has_the_numbers_of_its_verdict(finished_run: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_candidate_is_found_by_the_beginning_of_its_id(holdgate: Run, finished
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("show", "c99"), "there is no candidate 'c99'; did you mean 'c"),
+        (("show", "c001"), "there is no candidate 'c001'; did you mean 'c01'"),
         (("show", "abc"), "there is no candidate 'abc'"),
         (("diff", "seed"), "seed is a seed and has no parent; name the candidate to compare it with"),
         (("frame", "--out", "x.xls"), "its ending is not .csv, .parquet or .json; give --format"),

@@ -20,6 +20,8 @@ from lineage import canonical_state, read_events
 from lineage.canonical import canonical_json
 from lineage.errors import BudgetError, LedgerError, PlanError, SealError
 from lineage.ledger import Ledger
+from lineage.records import stable
+from optimize import Campaign
 from optimize.sweep import Study, StudyResult, StudyStorage, default_storage
 from optimize.sweep.following import Unfollowed
 from optimize.sweep.storage import STUDIES, TRIALS
@@ -40,7 +42,7 @@ def states(out: Path) -> dict[str, str]:
 
 
 def texts_within(root: object) -> set[str]:
-    """Every text that can be reached from an object, but through modules, types and code."""
+    """Every text that can be reached from an object, through closures too, but not through modules, types and code."""
     found: set[str] = set()
     seen: set[int] = set()
     waiting = [root]
@@ -48,11 +50,9 @@ def texts_within(root: object) -> set[str]:
         here = waiting.pop()
         if isinstance(here, str):
             found.add(here)
-        elif id(here) not in seen and not isinstance(
-            here, types.ModuleType | type | types.FunctionType | types.CodeType
-        ):
+        elif id(here) not in seen and not isinstance(here, types.ModuleType | type | types.CodeType):
             seen.add(id(here))
-            waiting += gc.get_referents(here)
+            waiting += (here.__closure__ or ()) if isinstance(here, types.FunctionType) else gc.get_referents(here)
     return found
 
 
@@ -86,7 +86,7 @@ def test_the_same_seed_and_one_worker_give_the_same_study(make_study: MakeStudy,
     assert [trial.values for trial in first.trials] == [trial.values for trial in second.trials]
     assert first.finished
     assert first.of("pruned")
-    assert audit_study(one, first) == []
+    assert audit_study(one, first, load_study(str(study)).lock) == []
 
 
 def test_no_trial_reads_a_held_out_example_or_spends_a_comparison(
@@ -136,6 +136,34 @@ def test_no_trial_reads_a_held_out_example_or_spends_a_comparison(
     for path in out.glob("trials/*/ledger.jsonl"):
         events = read_events(path)
         assert all(event.type != "seal_opened" and event.body.get("split") != "heldout" for event in events)
+
+
+@pytest.mark.parametrize(
+    "reflector",
+    [
+        {"kind": "simulated-diagnosis", "feedback": {"fact": False, "severity": False, "tokens": 900}},
+        {"kind": "operators"},
+    ],
+    ids=["feedback", "operators"],
+)
+def test_a_trial_is_the_search_of_the_campaign_at_its_point_request_by_request(
+    reflector: dict[str, Any], make_study: MakeStudy, work: Work, tmp_path: Path
+) -> None:
+    base = {"reflector": reflector, "search": {"iterations": 3, "minibatch_groups": 1, "seed": 4}}
+    study, out = make_study(base=base, space={"student.aggregator": ["soft", "share"]}, trials=1), tmp_path / "a" / "s"
+    (trial,) = work(study, out).trials
+    loaded = load_study(str(study))
+    assert trial.parameters is not None
+    resolved = loaded.inputs.resolve(loaded.inputs.space.plan_at(trial.parameters))
+    run = tmp_path / "b" / "run"
+    Campaign(resolved.plan, loaded.corpus, loaded.lock, run, baseline=resolved.baseline).run()
+    kinds = ("reflection", "candidate", "outcome", "choice")
+
+    def steps(place: Path) -> list[Any]:
+        return [(e.type, stable(e.body)) for e in read_events(place / "ledger.jsonl") if e.type in kinds]
+
+    assert len(steps(run)) > 6
+    assert steps(out / "trials" / "0001") == steps(run)
 
 
 def test_a_study_cannot_be_pickled_or_copied(make_study: MakeStudy, tmp_path: Path) -> None:
@@ -262,7 +290,8 @@ def test_the_audit_finds_what_was_edited_in_the_ledgers(make_study: MakeStudy, w
     ledger.write_bytes(ledger.read_bytes().replace(b'"outcome":"rejected"', b'"outcome":"accepted"', 1) + b"")
     lines = ledger.read_bytes().splitlines(keepends=True)
     ledger.write_bytes(b"".join(lines[:-1]))
-    places = [finding.place for finding in audit_study(out, result) if finding.severity == "error"]
+    findings = audit_study(out, result, load_study(str(study)).lock)
+    places = [finding.place for finding in findings if finding.severity == "error"]
     assert any(place.startswith("trials/0001 seq") for place in places)
     assert "trials/0002" in places
 

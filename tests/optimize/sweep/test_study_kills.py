@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from experiments.sweep.loading import load_study
 from lineage import canonical_state, read_events
 from optimize.sweep import StudyResult
 from optimize.sweep.verification import audit_study
@@ -128,6 +129,7 @@ def test_a_study_killed_at_random_moments_pays_for_nothing_twice_and_ends_as_if_
     assert answered == judge_endpoint.answered, "a finished study asks nothing"
     assert states(out) == states(whole)
     assert [trial.values for trial in result.trials] == [trial.values for trial in uninterrupted.trials]
-    assert [finding for finding in audit_study(out, result) if finding.severity == "error"] == []
+    findings = audit_study(out, result, load_study(str(study)).lock)
+    assert [finding for finding in findings if finding.severity == "error"] == []
     spend = result.spend
     assert spend.paid.calls + spend.unanswered.calls >= answered.total(), "nothing that was paid for is forgotten"
