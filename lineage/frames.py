@@ -69,7 +69,9 @@ def candidates_frame(events: Iterable[Event]) -> pd.DataFrame:
     import pandas as pd
 
     known = tuple(events)
-    texts = {event.seq: "\n\n".join(event.body["texts"].values()) or None for event in known if event.type == "candidate"}
+    texts = {
+        event.seq: "\n\n".join(event.body["texts"].values()) or None for event in known if event.type == "candidate"
+    }
     stated = CANDIDATE_COLUMNS[:-1]
     rows = [{**{name: getattr(row, name) for name in stated}, "text": texts[row.seq]} for row in tree_rows(known)]
     return pd.DataFrame(rows, columns=list(CANDIDATE_COLUMNS))
@@ -104,7 +106,7 @@ def evaluations_frame(directory: Path, evaluations: Sequence[Event]) -> pd.DataF
 
     table = judgement_table(directory, evaluations)
     examples = _examples(directory / "examples.jsonl")
-    frame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas()
     codes, named = frame["example"].cat.codes.to_numpy(), frame["example"].cat.categories
     for name in STRUCTURE:
         known = pd.Categorical([examples.get(example, {}).get(name) for example in named])

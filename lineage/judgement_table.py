@@ -15,8 +15,8 @@ from lineage.errors import LedgerError
 from lineage.ledger import Event
 from lineage.records import VOLATILE
 
-CHUNK: Final = 50_000
-"""Judgements that are parsed at once; what they come to is a small part of their lines."""
+CHUNK: Final = 5_000
+"""Judgements that are parsed at once: some megabytes, which the allocator keeps from one chunk to the next."""
 WORKERS: Final = 4
 """Most chunks whose lines are held at once."""
 BLOCK: Final = 16 * 2**20

@@ -89,7 +89,9 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
         if event.type == "candidate":
             name = body.get("name") or proposal_name(body["kind"], body["iteration"], names)
             names.add(name)
-            rows[event.seq] = _row(event, name, "seed" if not rows else PENDING, [meant(parent) for parent in body["parents"]])
+            rows[event.seq] = _row(
+                event, name, "seed" if not rows else PENDING, [meant(parent) for parent in body["parents"]]
+            )
             places.setdefault(body["candidate"], []).append(event.seq)
         elif event.type == "outcome":
             place = undecided(body["candidate"])
@@ -97,7 +99,9 @@ def tree_rows(events: Iterable[Event]) -> list[TreeRow]:
                 rows[place],
                 outcome=body["outcome"],
                 reason=body["reason"],
-                gain=minibatch_gain(body["parent_rewards"], rewards) if (rewards := body.get("child_rewards")) else None,
+                gain=minibatch_gain(body["parent_rewards"], rewards)
+                if (rewards := body.get("child_rewards"))
+                else None,
             )
         elif event.type == "measured" and body["purpose"] == "accept":
             place = meant(body["candidate"]).seq
@@ -157,7 +161,11 @@ def render_tree(events: Sequence[Event]) -> Tree:
     plan: dict[str, Any] = dict(events[0].body) if events else {}
     imported = is_imported(events)
     title = Text(str(plan["name"] if imported else plan.get("plan", {}).get("name", "no campaign")), style="bold")
-    for mark, shown in ((IMPORTED, imported), ("simulated", plan.get("simulated")), ("exploratory", exploratory_reason(events) is not None)):
+    for mark, shown in (
+        (IMPORTED, imported),
+        ("simulated", plan.get("simulated")),
+        ("exploratory", exploratory_reason(events) is not None),
+    ):
         if shown:
             title.append(f"  {mark}", style="magenta")
     tree = Tree(title)

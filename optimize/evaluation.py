@@ -102,17 +102,15 @@ class Evaluation:
         """Scores of all scored examples of a label, in order of ids and replicates."""
         wanted = {example.id for example in self.examples if example.label == label}
         return [
-            judgement.score
-            for judgement in self.judgements
-            if judgement.example in wanted
-            and judgement.score is not None
-            and (replicate is None or judgement.replicate == replicate)
+            score
+            for (example, of), score in self._scores.items()
+            if example in wanted and (replicate is None or of == replicate)
         ]
 
     def rewards(self, *, scale: float, margin: float, clean_weight: float) -> dict[str, float]:
         """Reward of each example that has a score, as has its twin (first replicate); others are left out."""
         first = self.replicates[0] if self.replicates else 0
-        scores = {j.example: j.score for j in self.judgements if j.replicate == first and j.score is not None}
+        scores = {example: score for (example, replicate), score in self._scores.items() if replicate == first}
         found = {}
         for example in self.examples:
             mine = scores.get(example.id)

@@ -51,7 +51,12 @@ class FeedbackPlan(Section):
     right: bool = Field(True, description="What is judged right already.")
     document: bool = Field(True, description="The document around the flaw, for failures.")
     rule: bool = Field(True, description="That moving every score gains nothing.")
-    tokens: int = Field(TOKENS, ge=LEAST_TOKENS, description="Most tokens of the feedback, estimated; then it is cut.")
+    tokens: int = Field(
+        TOKENS,
+        ge=LEAST_TOKENS,
+        description="Most tokens of the feedback, estimated. Beyond it documents are cut around the flaw, then left "
+        "out, then whole examples, first those judged right; ground truth is never cut, and what was cut is said.",
+    )
 
     def feedback(self) -> Feedback:
         """The feedback itself."""

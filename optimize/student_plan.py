@@ -13,7 +13,7 @@ from students.budget import Effort
 from students.designs import DESIGNS, Design
 from students.per_fact import Aggregator
 from students.pipeline import CREDITS, WEIGHTS, FactRuleName, FactSource
-from students.steps import Aggregation
+from students.steps import Aggregation, Read
 from students.student import PromptCache
 
 
@@ -64,6 +64,9 @@ class StudentPlan(Section):
         "fine", description="Steps of a note: fine, sentence, problem, note, or kinds joined by + (step-verifier)."
     )
     step_aggregation: Aggregation = Field("sum", description="How steps make a note's score (step-verifier).")
+    step_read: Read = Field(
+        "auto", description="votes for an endpoint that gives no log-probabilities; auto: where they are stated."
+    )
     step_threshold: float = Field(0.5, gt=0, lt=1, description="Least P(+) of a step that is not bad (step-verifier).")
     most_steps: int = Field(200, ge=1, description="Steps above which a note fails (step-verifier).")
     program: str | None = Field(None, description="Where a dspy program is made: package.module:function (program).")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,10 +13,6 @@ EDIT_WORDS: Final = 60
 """Most words of an edit that are shown."""
 UNANSWERED: Final = "no answer"
 """First words of the problem of a call that failed: such a proposal says nothing about instructions."""
-
-UNSEEN: Final = "it did not hold on examples that are not shown"
-"""What is told of a decision on accept, in place of its numbers: a reflector learns nothing from accept."""
-_OF_ACCEPT: Final = re.compile(r"\baccept (?:reward|examples scored)")
 
 
 def remembered(failed: Sequence[FailedEdit], count: int) -> tuple[FailedEdit, ...]:
@@ -35,7 +30,7 @@ def memory_words(failed: Sequence[FailedEdit], count: int) -> str:
 
 
 def _words(edit: FailedEdit) -> str:
-    came = f"{edit.outcome} ({UNSEEN if _OF_ACCEPT.search(edit.reason) else edit.reason})"
+    came = f"{edit.outcome} ({edit.reason})"
     if not edit.told:
         return f"{came}."
     before, after = split_clauses(edit.parent), split_clauses(edit.told)

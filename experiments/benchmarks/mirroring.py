@@ -132,6 +132,7 @@ def measure(candidates: int = CANDIDATES, accept: int = ACCEPT, *, directory: Pa
         start = time.perf_counter()
         for event in events[1:]:
             mirror.event(event)
+        mirror.send()
         mirrored = time.perf_counter() - start
         content = list(_stored(uri))
         with quiet():
@@ -201,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     found = [measure(asked.candidates, asked.accept, directory=asked.directory) for _ in range(asked.repeats)]
     title = f"{asked.candidates} candidates, {asked.accept} accept judgements: milliseconds a candidate"
-    table = Table("", "median", "most", title=title)
+    table = Table("", "median", "most", title=title, min_width=len(title) + 4)
     for name, values in (
         ("mirror, local SQLite store", [one.mirror_s for one in found]),
         ("plain MLflow calls, same content", [one.plain_s for one in found]),

@@ -47,7 +47,8 @@ def bundle_command(
 
     With --withhold vendor the texts of the corpus are left out, with the answers and prompts that quote them; whatever
     quotes a run of them and cannot be replaced by a hash keeps the bundle from being written. Such a bundle can be
-    audited for all but those texts, and cannot be replayed.
+    audited for all but those texts, and cannot be replayed. A hash confirms a guess: a text that can be guessed whole
+    is not hidden by it.
     """
     if not (run / "ledger.jsonl").is_file():
         raise not_a_run(run)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from experiments.cli.corpora import corpus_files
 from experiments.judging.screen import JudgingView, say, show_sheet
 from experiments.steps.evaluating import Evaluated, evaluate_plan
-from experiments.steps.loading import load_steps_plan
-from experiments.steps.planning import EVAL_PLAN, write_eval_plan
-from experiments.steps.scoring import NoteScore, score_note
+from experiments.steps.loading import load_steps_plan, verifiers_of
+from experiments.steps.planning import write_eval_plan
+from experiments.steps.scoring import score_note
+from experiments.steps.screen import show_built, show_score
 from experiments.steps.sheets import report_sheets
 from experiments.steps.writing import write_report
 from lineage.errors import InputError
@@ -118,7 +117,7 @@ def build_command(
     if as_json:
         click.echo(json.dumps(manifest, ensure_ascii=False, indent=2))
         return
-    _show_built(Console(width=None if sys.stdout.isatty() else 140), out, manifest, plan)
+    show_built(Console(width=None if sys.stdout.isatty() else 140), out, manifest, plan)
 
 
 @steps_group.command("score")
@@ -145,7 +144,7 @@ def score_command(
     if as_json:
         click.echo(json.dumps(found.row(), ensure_ascii=False, indent=2))
     else:
-        _show_score(Console(width=None if sys.stdout.isatty() else 120), found)
+        show_score(Console(width=None if sys.stdout.isatty() else 120), found)
     sys.exit(0 if found.judgement.score is not None else 2)
 
 
@@ -172,6 +171,10 @@ def eval_command(
     loaded = load_steps_plan(plan, only=only)
     others = [load_steps_plan(each, only=only) for each in transfer]
     directory = (out or Path("runs") / f"{loaded.plan.name}-steps").absolute()
+    wanted = set(verifiers_of(loaded))
+    for name, each in zip(transfer, others, strict=True):
+        if lacking := sorted(wanted - set(verifiers_of(each))):
+            raise InputError(f"--transfer {name}: has no verifier {lacking[0]!r}, which {plan} has; call them alike")
     names = [each.plan.name for each in (loaded, *others)]
     if len(set(names)) != len(names):
         raise InputError(f"every plan needs a name of its own, got {', '.join(names)}; change one")
@@ -206,13 +209,13 @@ def eval_command(
 
 
 def _verifiers(found: Sequence[Evaluated]) -> list[VerifierScores]:
-    """Every verifier of the first plan, with what verifiers of its name scored elsewhere."""
+    """Every verifier of the first plan, with what the verifier of its name scored elsewhere."""
     first, *others = found
     return [
         VerifierScores(
             name,
             scored,
-            tuple(other.scored[name] for other in others if name in other.scored),
+            tuple(other.scored[name] for other in others),
             simulated=any(name in each.simulated for each in found),
         )
         for name, scored in first.scored.items()
@@ -225,52 +228,6 @@ def _introduce(console: Console, run: JudgingRun, calls: int) -> None:
     say(console, f"{len(part.rows)} notes of {len(part.groups)} groups, {plan.replicates} replicate(s): {calls} calls")
     if plan.simulated:
         say(console, "SIMULATED: a verifier answers from a formula; nothing of it says anything about a model.")
-
-
-def _show_built(console: Console, out: Path, manifest: Mapping[str, Any], plan: Path) -> None:
-    table = Table(title=f"{out}: notes and steps", title_justify="left")
-    for column in ("part", "groups", "notes", "by origin", "steps + / - / unlabelled", "chat lines + / -"):
-        table.add_column(column)
-    for part, counts in manifest["counts"].items():
-        steps = [sum(kind.get(label, 0) for kind in counts["steps"].values()) for label in ("+", "-", "unlabelled")]
-        labels = counts["chat"]["labels"]
-        table.add_row(
-            part,
-            f"{counts['groups']}",
-            f"{sum(counts['notes'].values())}",
-            ", ".join(f"{origin} {count}" for origin, count in counts["notes"].items()),
-            " / ".join(map(str, steps)),
-            f"{labels.get('+', 0)} / {labels.get('-', 0)}",
-        )
-    console.print(table, highlight=False)
-    parts = manifest["parts"]
-    if parts["sealed"]:
-        say(console, f"{parts['sealed']} held-out groups of the lock stay behind the seal and are in no part")
-    if manifest["unmade"]:
-        missing = ", ".join(f"{what} {count}" for what, count in manifest["unmade"].items())
-        say(console, f"not made, as no rule applied: {missing}")
-    if manifest["clean_candidates"]:
-        say(console, f"{manifest['clean_candidates']} clean notes are candidates: their steps are taken to be right")
-    for words in manifest["caveats"]:
-        say(console, words)
-    say(console, f"evaluate:  holdgate steps eval {plan}   after naming the verifier in {EVAL_PLAN}")
-
-
-def _show_score(console: Console, found: NoteScore) -> None:
-    judgement = found.judgement
-    if judgement.score is None:
-        say(console, f"no score: {judgement.reason}")
-        return
-    table = Table(title=f"{found.student}: steps of {found.name} ({found.read})", title_justify="left")
-    for column in ("step", "place", "P(+)", "text"):
-        table.add_column(column, justify="right" if column == "P(+)" else "left")
-    for step, verdict in zip(found.note.steps, judgement.facts, strict=True):
-        mark = "" if verdict.present else " bad"
-        table.add_row(step.id, step.place, f"{verdict.p_yes:.3f}{mark}", step.text[:60])
-    console.print(table, highlight=False)
-    say(console, f"score {judgement.score:g} ({found.aggregation}); higher is a better note")
-    say(console, ", ".join(f"{name} {value:g}" for name, value in judgement.parts.items()))
-    say(console, f"first bad step: {judgement.flags[0] if judgement.flags else 'none'}")
 
 
 def _share(text: str) -> float:

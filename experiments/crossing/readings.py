@@ -45,6 +45,7 @@ class MemberReading:
         heldout: gain on held-out omissions, each pair's mean over the campaigns; the interval is over groups.
         searched: mean usage of the student in minibatches and on accept, the baseline's left out, cached or not.
         reflected: mean usage that the reflector paid for.
+        budget: what each search might use of its student, by amount; null where that is not bounded.
         simulated: whether the judge is a formula.
         exploratory: why nothing is confirmed, or None.
         lock: hash of the split lock.
@@ -63,6 +64,7 @@ class MemberReading:
     heldout: Comparison
     searched: Mapping[str, float | None]
     reflected: Mapping[str, float | None]
+    budget: Mapping[str, float | None]
     simulated: bool
     exploratory: str | None
     lock: str
@@ -79,6 +81,15 @@ class MemberReading:
         """US dollars of the search, student and reflector; None where no price applies."""
         costs = [row["cost_usd"] for row in (self.searched, self.reflected) if row["cost_usd"] is not None]
         return math.fsum(costs) if costs else None
+
+    @property
+    def budget_used(self) -> float:
+        """Share of its search budget that it used, of the amount that it came nearest to; NaN without a budget."""
+        used = self.searched
+        tokens = (used["prompt_tokens"] or 0.0) + (used["completion_tokens"] or 0.0)
+        of = {"calls": used["calls"], "tokens": tokens, "usd": used["cost_usd"]}
+        shares = [(of[name] or 0.0) / amount for name, amount in self.budget.items() if amount is not None]
+        return max(shares, default=math.nan)
 
     @property
     def tokens(self) -> float:
@@ -101,6 +112,8 @@ class MemberReading:
             "optimism": number(self.optimism),
             "searched": dict(self.searched),
             "reflected": dict(self.reflected),
+            "budget": dict(self.budget),
+            "budget_used": number(self.budget_used),
             "tokens": self.tokens,
             "cost_usd": self.cost_usd,
             "simulated": self.simulated,
@@ -138,6 +151,7 @@ def read_member(name: str, shows: str, directories: Sequence[Path]) -> MemberRea
         heldout=comparison,
         searched=_mean([_searched(run) for run in runs]),
         reflected=_mean([_reflected(run) for run in runs]),
+        budget=dict(runs[0].plan["search"]["budget"]),
         simulated=any(verdict["simulated"] for verdict in verdicts),
         exploratory=next((verdict["exploratory"] for verdict in verdicts if verdict["exploratory"]), None),
         lock=verdicts[0]["hashes"]["lock"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from experiments.crossing.against import What, against, reference_of
 from experiments.crossing.members import Skipped
@@ -16,6 +16,8 @@ from optimize.engines import ENGINES, departures_of
 from optimize.measured import comparison_row
 
 SIMULATED = "SIMULATED: the judge is a formula, not a model. No number here says anything of a real judge."
+UNUSED: Final = 0.95
+"""Share of its budget below which a search is said to have ended before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ def compared_table(what: What, found: Sequence[MemberReading], skipped: Sequence
             "Points for each: points of held-out gain for a US dollar of the search, student and reflector; for a "
             "million of its tokens where no price applies."
         )
+        words += [
+            f"{reading.name} used {reading.budget_used:.0%} of its budget: its iterations ended it before. For equal "
+            "budgets give search.iterations more."
+            for reading in found
+            if reading.budget_used < UNUSED
+        ]
     if reference is not None:
         words.append(
             f"Against {reference.name}: held-out points of the winner less those of the winner of {reference.name}, "

@@ -94,6 +94,6 @@ def leader_table(frontier: Frontier, *, target: str = "") -> Table:
         table.add_column(name, **look)
     for leader in frontier.leaders:
         name = leader.row.name + (" ★ winner" if leader.row.winner else "")
-        examples = [*leader.alone, *(f"[{example}]" for example in leader.shared)]
-        table.add_row(Text(name), f"{leader.leads}", f"{len(leader.alone)}", Text(", ".join(examples)))
+        led = [*leader.alone, *(f"[{example}]" for example in leader.shared)]
+        table.add_row(Text(name), f"{leader.leads}", f"{len(leader.alone)}", Text(", ".join(led)))
     return table

@@ -76,7 +76,7 @@ def dots_picture(
     chance: float | None = 0.5,
     floor: float = 0.4,
 ) -> Picture:
-    """Values with intervals, one row a subject and one line in it a series.
+    """Shares with intervals, one row a subject and one line in it a series; an interval ends where the drawing does.
 
     Args:
         title: what it shows.
@@ -89,12 +89,13 @@ def dots_picture(
         floor: the axis begins here, or at the least end of an interval below it.
     """
     ends = [end for row in rows for dot in row.dots if dot for end in (dot.value, dot.low, dot.high) if end is not None]
-    low, high = math.floor(10 * min([floor, *ends])) / 10, max([1.0, *ends])
+    # Few groups make intervals far wider than any share can be: the axis ends where shares do, or a little above.
+    low, high = max(0.0, math.floor(10 * min([floor, *ends])) / 10), min(1.05, max([1.0, *ends]))
     beside = all(len(row.label) <= _SHORT for row in rows)
     left = LEFT if beside else 14.0
 
     def x(value: float) -> float:
-        return left + (value - low) / (high - low) * (RIGHT - left)
+        return left + (min(max(value, low), high) - low) / (high - low) * (RIGHT - left)
 
     drawn = legend(series)
     top = 14.0 * (1 + (len(series) - 1) // 2) + 14.0

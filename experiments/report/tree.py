@@ -35,15 +35,16 @@ def tree_picture(
     deepest = max((depth for depth, _ in rows), default=0)
     step = min(14.0, 150.0 / max(deepest, 1))
     places: dict[str, tuple[float, float]] = {}
+    for place, (depth, proposal) in enumerate(rows):
+        places.setdefault(proposal.name, (14.0 + step * depth, 34.0 + _LINE * place))
     lines, drawn = [], [*_legend()]
     for place, (depth, proposal) in enumerate(rows):
         x, y = 14.0 + step * depth, 34.0 + _LINE * place
         above = [places[name] for name in proposal.parents if name in places]
         for number, (px, py) in enumerate(above):
             look = "branch" if number == 0 else "branch second"
-            path = f"{px:.1f},{py + 5:.1f} {px:.1f},{y:.1f} {x - 5:.1f},{y:.1f}"
+            path = f"{px:.1f},{py + (5 if py < y else -5):.1f} {px:.1f},{y:.1f} {x - 5:.1f},{y:.1f}"
             lines.append(f'<polyline class="{look}" points="{path}"/>')
-        places.setdefault(proposal.name, (x, y))
         drawn.append(_mark(x, y, proposal.outcome))
         drawn.append(text(x + 9, y + 4, _label(proposal, winner, paired)))
     title = "Family tree"

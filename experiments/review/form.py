@@ -24,7 +24,8 @@ def form(content: Row, pack: str) -> str:
         pack: its hash.
     """
     style, script = (PLACE.joinpath(name).read_text(encoding="utf-8") for name in ("form.css", "form.js"))
-    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'"
+    own = f"style-src {_hash(style)}; script-src {_hash(script)}"
+    policy = f"default-src 'none'; img-src data:; {own}; form-action 'none'"
     n = sum(len(section["items"]) for section in content["sections"])
     links = "".join(
         f'<li><a href="#{section["section"]}">{escape(section["title"])}</a> ({len(section["items"])})</li>'

@@ -56,19 +56,29 @@ def check_spend(run: RunRecord) -> Iterator[Finding]:
 
 def _judgements(run: RunRecord, place: str, record: Mapping[str, Any]) -> Iterator[Finding]:
     """Judgements sent no more than was paid for; just that much, where no process paid and died before it recorded."""
-    stated = {
-        (row["phase"], row["candidate"]): row["usage"]["calls"]
-        for row in record.get("candidates", ())
-        if row["role"] == STUDENT
-    }
+    stated, sent = _stated(record), Counter(run.sent)
+    if "candidates" not in record:  # as of a judging run, whose judges are its phases
+        sent = Counter()
+        for (phase, _), calls in run.sent.items():
+            sent[phase, ""] += calls
     whole = not any(event.type == "resumed" for event in run.events)
-    for phase, candidate in sorted({*run.sent, *stated}):
-        sent, paid = run.sent[phase, candidate], stated.get((phase, candidate), 0)
-        if sent > paid or (whole and sent < paid and (phase, candidate) in run.sent):
-            words = (
-                f"judgements of {candidate[:12]} for {phase} say that they sent {sent} calls, and {paid} are paid for"
-            )
-            yield Finding("error", place, words)
+    for phase, candidate in sorted({*sent, *stated}):
+        made, paid = sent[phase, candidate], stated.get((phase, candidate), 0)
+        if made > paid or (whole and made < paid and (phase, candidate) in sent):
+            who = f"judgements of {candidate[:12]} for {phase}" if candidate else f"judgements for {phase}"
+            yield Finding("error", place, f"{who} say that they sent {made} calls, and {paid} are paid for")
+
+
+def _stated(record: Mapping[str, Any]) -> Mapping[tuple[str, str], int]:
+    """The student's calls that were paid for, by phase and candidate, as far as they are told apart."""
+    if "candidates" in record:
+        return {
+            (row["phase"], row["candidate"]): row["usage"]["calls"]
+            for row in record["candidates"]
+            if row["role"] == STUDENT
+        }
+    phases = {name.removeprefix(f"{STUDENT} "): usage["calls"] for name, usage in record["paid"].items()}
+    return {(phase, ""): calls for phase, calls in phases.items()}
 
 
 def _unpriced(place: str, record: Mapping[str, Any]) -> Iterator[Finding]:
@@ -85,8 +95,10 @@ def _unpriced(place: str, record: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _cache(run: RunRecord, place: str, rows: list[Mapping[str, Any]]) -> Iterator[Finding]:
     """The call cache beside the run says the same of this campaign; one that is elsewhere cannot be asked."""
-    path = run.directory.parent / CACHE
-    if not path.is_file() or not rows:
+    path = run.directory.absolute().parent / CACHE
+    if not rows:
+        return
+    if not path.is_file():
         words = "no call cache lies beside the run: what was paid for is checked within the ledger alone"
         yield Finding("info", place, words, "nothing to do; keep the cache beside the run to have it compared")
         return

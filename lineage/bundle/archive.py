@@ -32,6 +32,8 @@ LARGEST_MANIFEST: Final = 64 * 2**20
 _TIME: Final = (1980, 1, 1, 0, 0, 0)
 _RIGHTS: Final = (stat.S_IFREG | 0o644) << 16
 _CHUNK: Final = 1 << 20
+_LARGE: Final = 1 << 30
+"""Size from which a file is written in the form for large ones, which has room for a content that grows as it packs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,10 @@ def write_bundle(path: Path, content: Mapping[str, Any], files: Mapping[str, Pat
     try:
         with os.fdopen(handle, "w+b") as file:
             with zipfile.ZipFile(file, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-                _add(archive, MANIFEST, sealed_manifest(content, members).encode("utf-8"))
+                manifest = sealed_manifest(content, members).encode("utf-8")
+                _add(archive, MANIFEST, manifest, size=len(manifest))
                 for member in members:
-                    _add(archive, member.name, files[member.name])
+                    _add(archive, member.name, files[member.name], size=member.bytes)
             file.flush()
             os.fsync(file.fileno())
         whole.chmod(0o644)
@@ -141,10 +144,10 @@ def _opened(content: Path | bytes) -> IO[bytes]:
     return content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: Path | bytes) -> None:
+def _add(archive: zipfile.ZipFile, name: str, content: Path | bytes, *, size: int) -> None:
     info = zipfile.ZipInfo(name, date_time=_TIME)
     info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _RIGHTS
-    with _opened(content) as file, archive.open(info, "w", force_zip64=False) as into:
+    with _opened(content) as file, archive.open(info, "w", force_zip64=size >= _LARGE) as into:
         shutil.copyfileobj(file, into, _CHUNK)
 
 

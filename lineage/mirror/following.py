@@ -30,6 +30,8 @@ EVENTS: Final = 200
 """Events after which what was logged is sent, and how far it is mirrored is kept."""
 WAITING: Final = frozenset({"reflection", "candidate", "contamination", "evaluation", "measured"})
 """Events of a proposal whose outcome comes next: what they log is sent with it, at once."""
+OUTCOMES_S: Final = 1.0
+"""Seconds between two sendings of outcomes, where they come quickly; every other event is sent at once."""
 
 
 class MlflowMirror:
@@ -37,8 +39,9 @@ class MlflowMirror:
 
     Every event may come again: those mirrored before cost nothing, and a resumed campaign goes on in the same runs.
     Everything written has its event's time and place, so that writing it twice changes nothing. What a proposal's
-    events log is sent with its outcome; :meth:`send` does not wait for that. Use it from one thread, and one process at
-    a time. After a `MirrorError` it takes events and writes no more: :func:`sync` does the rest.
+    events log is sent with its outcome, and outcomes that come quickly are sent together; :meth:`send` waits for
+    nothing. Use it from one thread, and one process at a time. After a `MirrorError` it takes events and writes no
+    more: :func:`sync` does the rest.
 
     Args:
         tracking_uri: MLflow's tracking address, such as ``sqlite:////abs/path/mlflow.db``.
@@ -56,6 +59,7 @@ class MlflowMirror:
         self._stopped: str | None = None
         self._failed = False
         self._unsent: Event | None = None
+        self._due = 0.0
 
     @property
     def run_id(self) -> str | None:
@@ -82,7 +86,8 @@ class MlflowMirror:
             self._waiting.append(event)
             self._last = event
         if self._last is not None and self._last.seq >= self._store.state["mirrored"]:
-            self._call(self._catch_up if self._last.type in WAITING else self._all)
+            early = self._last.type == "outcome" and time.monotonic() < self._due
+            self._call(self._catch_up if early or self._last.type in WAITING else self._all)
 
     def resume(self) -> None:
         """Say that what an earlier process left is running again.
@@ -170,7 +175,7 @@ class MlflowMirror:
             self._store.flush()
             self._store.state["mirrored"] = self._unsent.seq + 1
             self._store.keep()
-            self._unsent = None
+            self._unsent, self._due = None, time.monotonic() + OUTCOMES_S
 
 
 def sync(ledger_path: Path, *, tracking_uri: str, experiment: str, beneath: str | None = None) -> str | None:

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -82,11 +83,9 @@ class MirrorProcess:
         if process is None or self._over:
             return
         assert process.stdin is not None, "it is a pipe"
-        try:
+        with suppress(BrokenPipeError):  # if it has ended, it says below why
             process.stdin.write(f"{status}\n".encode())
             process.stdin.close()
-        except BrokenPipeError:
-            pass  # it has ended, and says below why
         try:
             process.wait(self._patience_s)
         except subprocess.TimeoutExpired as error:
@@ -110,16 +109,17 @@ class MirrorProcess:
             start_new_session=True,  # an interrupt from the keyboard is the campaign's
         )
         assert self._process.stdin is not None, "it is a pipe"
-        try:
+        with suppress(BrokenPipeError):  # the next event finds that it has ended
             self._process.stdin.write(json.dumps(self._asked).encode() + b"\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the next event finds that it has ended
 
     def _stopped(self, process: subprocess.Popen[bytes]) -> None:
         """Say why the mirror ended, if it did not end well."""
         self._over = True
-        assert process.stdout is not None, "it is a pipe"
+        assert process.stdin is not None, "it is a pipe"
+        assert process.stdout is not None, "it is another"
+        with suppress(BrokenPipeError):
+            process.stdin.close()
         with process.stdout as said:
             problem = said.read().decode("utf-8", "replace").strip()
         if process.returncode != 0:

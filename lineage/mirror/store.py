@@ -130,7 +130,7 @@ class RunStore:
         above = self._beneath if key == TOP else self.runs[TOP]
         marks |= _marks({"campaign": self.state["campaign"], "key": key}) | ({PARENT: above} if above else {})
         made = self._client.create_run(self._place, start_time=milliseconds(event), tags=marks, run_name=name)
-        self.runs[key], self._status[key] = made.info.run_id, "RUNNING"
+        self.runs[key], self._status[key], self._listed[key] = made.info.run_id, "RUNNING", []
         return str(made.info.run_id)
 
     def end(self, key: str, event: Event) -> None:

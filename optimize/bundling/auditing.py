@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lineage.audit import Finding, audit_ledger, check_kept_head
@@ -13,6 +14,7 @@ from lineage.errors import HoldgateError
 from lineage.imported import is_imported_run
 from lineage.ledger import Head, canonical_state, read_events
 from optimize.bundling.replaying import CALLS, LOCK
+from optimize.bundling.stated import check_stated
 from optimize.bundling.withheld_audit import audit_withheld
 from optimize.recompute import audit_numbers
 from splits import load_corpus
@@ -35,20 +37,30 @@ def audit_bundle(path: Path, *, head: str | None = None) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="holdgate-bundle-") as place:
         try:
             found = extract_bundle(path, Path(place))
+            check_stated(found)
         except HoldgateError as error:
             return [Finding("error", path.name, str(error), AGAIN)]
-        findings = [Finding("error", damage.name, damage.words, AGAIN) for damage in found.damage]
-        if found.manifest.get("withheld") is not None:
-            return findings + audit_withheld(found, head=head)
-        findings += audit_ledger(found.run)
-        if not any(finding.severity == "error" for finding in findings):
-            findings += audit_numbers(found.run)
-            findings += _stated(found)
-            findings += _corpus(found)
-            findings += _calls(found)
-        if head is not None:
-            findings += check_kept_head(found.run, head)
-        return findings
+        damaged = [Finding("error", damage.name, damage.words, AGAIN) for damage in found.damage]
+        withheld = found.manifest.get("withheld") is not None
+        findings = audit_withheld(found, head=head) if withheld else _whole(found, damaged, head)
+        # A finding names files of the bundle, and not the folder where they happened to be looked at.
+        return [
+            *damaged,
+            *(replace(finding, words=finding.words.replace(f"{found.directory}/", "")) for finding in findings),
+        ]
+
+
+def _whole(found: Extracted, damaged: Sequence[Finding], head: str | None) -> list[Finding]:
+    """The findings of a run that has its texts."""
+    findings = audit_ledger(found.run)
+    if not any(finding.severity == "error" for finding in (*damaged, *findings)):
+        findings += audit_numbers(found.run)
+        findings += _stated(found)
+        findings += _corpus(found)
+        findings += _calls(found)
+    if head is not None:
+        findings += check_kept_head(found.run, head)
+    return findings
 
 
 def _stated(found: Extracted) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from lineage.ledger import ASIDE, Event, canonical_replay, read_events
 from lineage.records import VOLATILE
 from optimize.bundling.answers import UsedAnswers
 from optimize.bundling.rebuilding import recorded_plan
+from optimize.bundling.stated import check_stated
 from optimize.campaign import Campaign
 from optimize.model_plan import ModelPlan
 from optimize.models import Model, open_transport, price_of_plan
@@ -82,6 +83,7 @@ def replay_bundle(path: Path, directory: Path) -> Replayed:
 
 
 def _refuse(path: Path, found: Extracted) -> None:
+    check_stated(found)
     if found.damage:
         first = found.damage[0]
         raise BundleError(f"{path}: {first.name} {first.words}; get the bundle again (holdgate audit {path})")

@@ -50,7 +50,7 @@ class Case:
         label: whether it is right.
         expected: what a gate should do with it.
         cohort: ``first`` cases were there when the negation parser was written; ``second`` and ``third`` ones were
-            written after it, and the third set changed nothing in it.
+            written after it, and the README of the set holds what came of them before anything was changed.
     """
 
     id: str

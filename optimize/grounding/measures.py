@@ -69,7 +69,7 @@ def _measured(name: str, outcomes: Sequence[CaseOutcome], level: float) -> PartM
         by_label[outcome.case.label].append(outcome)
     passed = [outcome for outcome in decided if outcome.passed]
     counts = {
-        label: dict(sorted(Counter(each.outcome for each in outcomes if each.case.label == label).items()))
+        label: dict(sorted(Counter(str(each.outcome) for each in outcomes if each.case.label == label).items()))
         for label in by_label
     }
     shares = {

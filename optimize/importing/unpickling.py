@@ -20,9 +20,11 @@ LARGEST: Final = 512 * 2**20
 """Most bytes of a pickle that is read."""
 
 _CONTAINERS: Final[Mapping[tuple[str, str], Callable[..., Any]]] = {
-    ("builtins", "set"): set,
-    ("builtins", "frozenset"): frozenset,
-    ("builtins", "bytearray"): bytearray,
+    **{
+        (module, kind.__name__): kind
+        for module in ("builtins", "__builtin__")  # as protocols 3 and up name it, and those before
+        for kind in (set, frozenset, list, dict, bytearray)
+    },
     ("collections", "OrderedDict"): OrderedDict,
     ("collections", "defaultdict"): defaultdict,
 }
@@ -72,6 +74,7 @@ class _Restricted(pickle.Unpickler):
             self._known[module, name] = type(name, (), {})
         kind = type("Kind", (), {"__init__": _set_kind, "__setstate__": _ignore})
         self._known["numpy", "dtype"] = kind
+        self._known["_codecs", "encode"] = _bytes
         for module in ("numpy.core.multiarray", "numpy._core.multiarray"):
             self._known[module, "scalar"] = lambda of, raw: _number(of, raw, kind)
 
@@ -89,6 +92,13 @@ class _Restricted(pickle.Unpickler):
     def persistent_load(self, pid: object) -> Any:
         """Refused: what it stands for is not in the file."""
         raise InputError(f"{self._where}: refers to something outside of the file ({pid!r}), and is not loaded")
+
+
+def _bytes(text: str, encoding: str = "latin1") -> bytes:
+    """Bytes as protocols before 3 write them: as text of the same numbers."""
+    if not isinstance(text, str) or encoding != "latin1":
+        raise ValueError("bytes in an unknown form")
+    return text.encode("latin1")
 
 
 def _set_kind(self: Any, code: str, *_: object) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean
-from typing import Any, Final
+from typing import Any
 
 from lineage.audit import Finding
+from lineage.ledger import Event
 from lineage.records import Judgement
 from lineage.segments import read_segment
 from optimize.calibration import fact_threshold
+from optimize.recompute.columns import chunks
 from optimize.recompute.comparing import REMEDY, compared
+from optimize.recompute.doubtful import ROUNDED, UNROUNDED, doubtful_scores, doubtful_verdicts
 from optimize.recompute.recorded import RecordedRun, nearest
 from students import WholeNoteScorer
 from students.grounding.student import NAMES as GROUNDING
@@ -21,22 +24,42 @@ from students.pipeline import Capture
 from students.rereading import score_again
 from students.steps import aggregated, stored_read
 
-ROUNDED: Final = 0.5e-3 + 1e-6
-"""Half a unit in the last place of a stored soft score, and of the six decimals it is computed again from."""
+
+DOUBTED: Final = "doubted verdicts"
 
 
 def check_scores(run: RecordedRun) -> Iterator[Finding]:
-    """Document scores from the per-fact verdicts, or from the answers."""
+    """Document scores from the per-fact verdicts, or from the answers.
+
+    Scores that are made of verdicts are computed of many segments together, and those that might differ, one by one.
+    """
     student = run.plan["student"]
-    for event in run.all("evaluation"):
-        for judgement in read_segment(run.directory / "judgements", event.body["segment"]):
-            if judgement.score is None:
-                continue
-            value = recomputed_score(judgement, student)
-            if value is None or abs(value - judgement.score) > ROUNDED:
-                place = f"judgements/{event.body['segment']['name']}.jsonl"
-                words = f"score of {judgement.example}: recorded {judgement.score!r}, computed {value!r}"
-                yield Finding("error", place, words, REMEDY)
+    events = run.all("evaluation")
+    if student["shape"] not in ("per-fact", "per-fact-keyed"):
+        for event in events:
+            yield from _scores(run, event)
+        return
+    aggregator = student["aggregator"] if student["shape"] == "per-fact" else "share"
+    thresholds = [event.body.get("threshold") for event in run.all("calibration")]
+    doubted: dict[float, list[Event]] = {one: [] for one in thresholds if isinstance(one, float)}
+    for chunk in chunks(run.directory / "judgements", events, facts=True):
+        run.hold(chunk)
+        for threshold, found in doubted.items():
+            found += doubtful_verdicts(chunk, threshold)
+        for event in doubtful_scores(chunk, aggregator):
+            yield from _scores(run, event)
+    run.once(DOUBTED, lambda: doubted)  # of all verdicts, which are read here anyway
+
+
+def _scores(run: RecordedRun, event: Event) -> Iterator[Finding]:
+    for judgement in read_segment(run.directory / "judgements", event.body["segment"]):
+        if judgement.score is None:
+            continue
+        value = recomputed_score(judgement, run.plan["student"])
+        if value is None or abs(value - judgement.score) > ROUNDED:
+            place = f"judgements/{event.body['segment']['name']}.jsonl"
+            words = f"score of {judgement.example}: recorded {judgement.score!r}, computed {value!r}"
+            yield Finding("error", place, words, REMEDY)
 
 
 def recomputed_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:
@@ -65,17 +88,30 @@ def check_calibration(run: RecordedRun) -> Iterator[Finding]:
         (raw,) = run.evaluations(nearest(run, event, "calibrate"))
         threshold = fact_threshold(raw)
         yield from compared(event, dict(event.body), threshold.row())
-        for later in run.all("evaluation"):
-            if later.seq < event.seq:
-                continue
-            for judgement in read_segment(run.directory / "judgements", later.body["segment"]):
-                # P(yes) is stored with six decimals and was compared before it was rounded.
-                wrong = [v for v in judgement.facts if v.present != (v.p_yes >= threshold.threshold)]
-                if any(abs(verdict.p_yes - threshold.threshold) > 1e-6 for verdict in wrong):
-                    place = f"judgements/{later.body['segment']['name']}.jsonl"
-                    yield Finding(
-                        "error", place, f"verdicts of {judgement.example} are not those at the threshold", REMEDY
-                    )
+        for doubted in _doubted(run, threshold.threshold):
+            if doubted.seq > event.seq:
+                yield from _verdicts(run, doubted, threshold.threshold)
+
+
+def _doubted(run: RecordedRun, threshold: float) -> Sequence[Event]:
+    """Evaluations with verdicts that may not be those at a threshold."""
+    known: dict[float, list[Event]] = run.once(DOUBTED, dict)
+    if threshold not in known:
+        found = (
+            doubtful_verdicts(chunk, threshold)
+            for chunk in chunks(run.directory / "judgements", run.all("evaluation"), facts=True)
+        )
+        known[threshold] = [event for part in found for event in part]
+    return known[threshold]
+
+
+def _verdicts(run: RecordedRun, event: Event, threshold: float) -> Iterator[Finding]:
+    for judgement in read_segment(run.directory / "judgements", event.body["segment"]):
+        # P(yes) is stored with six decimals and was compared before it was rounded.
+        wrong = [v for v in judgement.facts if v.present != (v.p_yes >= threshold)]
+        if any(abs(verdict.p_yes - threshold) > UNROUNDED for verdict in wrong):
+            place = f"judgements/{event.body['segment']['name']}.jsonl"
+            yield Finding("error", place, f"verdicts of {judgement.example} are not those at the threshold", REMEDY)
 
 
 def _per_fact_score(judgement: Judgement, student: Mapping[str, Any]) -> float | None:

@@ -11,13 +11,13 @@ from lineage.errors import HoldgateError, LedgerError
 from lineage.imported import is_imported_run
 from lineage.ledger import Event
 from lineage.records import VOLATILE
-from optimize.choice import choice_row, choose
+from optimize.choice import choice_row
 from optimize.evaluation import Evaluation
 from optimize.measured import measures_row
 from optimize.recompute.comparing import compared
 from optimize.recompute.judgements import check_calibration, check_scores
 from optimize.recompute.outcomes import check_outcomes
-from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded_pool
+from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded_choice, recorded_pool
 from optimize.recompute.verdict import recompute_verdict
 
 
@@ -72,7 +72,7 @@ def check_chosen(run: RecordedRun) -> Iterator[Finding]:
     """The ranking of the pool, its winner, and the counts beside it."""
     for event in run.all("choice"):
         result = recorded_pool(run)
-        winner, ranked = choose(result.pool)
+        winner, ranked = recorded_choice(run)
         computed = choice_row(result, winner, ranked)
         yield from compared(event, dict(event.body), computed)
 

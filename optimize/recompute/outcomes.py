@@ -90,11 +90,10 @@ def _on_minibatch(
     wanted = digest(sorted(decision.reflection.body["minibatch"]))
     last = (before or decision.outcome).seq
     first = -1 if after is None else after.seq
-    for event in reversed(run.all("evaluation")):
-        body = event.body
-        if not first < event.seq < last or body["purpose"] != "minibatch" or body["candidates"] != [candidate]:
-            continue
-        if body["examples"]["hash"] == wanted:
+    for event in reversed(run.judged("minibatch", candidate=candidate)):
+        if event.seq <= first:
+            return None
+        if event.seq < last and event.body["candidates"] == [candidate] and event.body["examples"]["hash"] == wanted:
             return run.evaluations(event)[0]
     return None
 
@@ -132,7 +131,7 @@ def _gain(run: RecordedRun, parent: str, rewards: Rewards, outcome: Event) -> fl
 
 
 def _on_accept(run: RecordedRun, candidate: str, *, before: Event) -> Evaluation | None:
-    for event in run.all("evaluation"):
-        if event.seq < before.seq and event.body["purpose"] == "accept" and event.body["candidates"] == [candidate]:
+    for event in run.judged("accept", candidate=candidate):
+        if event.seq < before.seq and event.body["candidates"] == [candidate]:
             return run.evaluations(event)[0]
     return None

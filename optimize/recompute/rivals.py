@@ -22,7 +22,7 @@ def check_rival_outcomes(run: RecordedRun) -> Iterator[Finding]:
             )
         if body["outcome"] == "accepted":
             rewarded = len(_judged(run, event, body["candidate"], "accept"))
-            of = next(e.body["examples"]["count"] for e in run.all("evaluation") if e.body["purpose"] == "accept")
+            of = run.judged("accept")[0].body["examples"]["count"]
             if coverage(rewarded, of) < run.plan["gate"]["coverage"]:
                 words = f"accepted with {rewarded} of {of} accept examples scored, below the plan's coverage"
                 yield Finding("error", f"seq {event.seq} outcome", words, REMEDY)
@@ -31,8 +31,8 @@ def check_rival_outcomes(run: RecordedRun) -> Iterator[Finding]:
 def _judged(run: RecordedRun, before: Event, candidate: str, purpose: str) -> dict[str, float]:
     """Rewards of a candidate from every evaluation for a purpose before an event."""
     found: dict[str, float] = {}
-    for event in run.all("evaluation"):
-        if event.seq < before.seq and event.body["purpose"] == purpose and candidate in event.body["candidates"]:
+    for event in run.judged(purpose, candidate=candidate):
+        if event.seq < before.seq:
             for evaluation in run.evaluations(event):
                 if evaluation.candidate == candidate:
                     found |= rewards_of(run, evaluation)

@@ -6,14 +6,14 @@ from typing import Any
 
 from lineage.errors import LedgerError
 from lineage.openings import exploratory_reason
-from optimize.choice import choose, standing
+from optimize.choice import standing
 from optimize.deciding import ConfirmedArms, Deciding
 from optimize.equal_budget import PURPOSE as EQUAL_BUDGET
 from optimize.gate import Gate, clean_counts
 from optimize.gate_plan import GatePlan
 from optimize.noise import noise_floor
 from optimize.planned_gate import gate_of
-from optimize.recompute.recorded import RecordedRun, nearest, recorded_pool
+from optimize.recompute.recorded import RecordedRun, nearest, recorded_choice, recorded_pool
 from optimize.studied_plan import StudiedPlan
 from optimize.verdict import Setting
 from splits.register import Comparison as Place
@@ -31,7 +31,7 @@ def recompute_verdict(run: RecordedRun) -> dict[str, Any]:
     (before,) = run.evaluations(nearest(run, run.events[-1], "baseline"))
     confirmed = run.evaluations(nearest(run, run.events[-1], "confirm"))
     arms = {evaluation.candidate: evaluation for evaluation in (before, *confirmed)}
-    more = next((event for event in run.all("evaluation") if event.body["purpose"] == EQUAL_BUDGET), None)
+    more = next(iter(run.judged(EQUAL_BUDGET)), None)
     opened = next(event.body["comparison"] for event in run.all("seal_opened") if event.body["opening"] == "confirm")
     return deciding.verdict(
         ConfirmedArms(
@@ -53,7 +53,7 @@ def recorded_deciding(run: RecordedRun) -> Deciding:
     if choice is None:
         raise LedgerError(f"{run.directory}: no winner has been chosen yet; resume the campaign")
     result = recorded_pool(run)
-    winner, _ = choose(result.pool)
+    winner, _ = recorded_choice(run)
     baseline = standing(result.pool[0])
     first = nearest(run, choice, "baseline")
     (before,) = run.evaluations(first)

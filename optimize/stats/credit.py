@@ -44,8 +44,8 @@ def reward(score: float, twin_score: float | None, *, scale: float, margin: floa
             raise InputError(f"{name} must be in [0, {scale:g}], got {value}; leave a failed example out")
     mine = _fraction(score)
     if twin_score is None:
-        return float(mine / Fraction(repr(float(scale))))
-    twins, unit = _fraction(twin_score), Fraction(repr(float(margin)))
+        return float(mine / _stated(scale))
+    twins, unit = _fraction(twin_score), _stated(margin)
     # In whole numbers, which a division rounds once, as it would a fraction: (twin - score) / m is reach / whole.
     reach = (twins.numerator * mine.denominator - mine.numerator * twins.denominator) * unit.denominator
     whole = twins.denominator * mine.denominator * unit.numerator
@@ -58,3 +58,9 @@ def _fraction(value: float) -> Fraction:
     """The simple fraction that a decimal stands for: 0.9090909090909091 and 0.909091 are both 10/11."""
     exact = Fraction(repr(float(value)))
     return exact.limit_denominator(MAX_DENOMINATOR) if exact.denominator > MAX_DENOMINATOR else exact
+
+
+@lru_cache(maxsize=1 << 4)
+def _stated(value: float) -> Fraction:
+    """A plan's number as it is written."""
+    return Fraction(repr(float(value)))

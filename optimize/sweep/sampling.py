@@ -4,13 +4,14 @@ A sampler's own generator is not kept between processes. Made anew, it gives an 
 points as an uninterrupted one; with several workers, points depend on what is known when they are chosen.
 
 A search at a point that was searched before would find the same again. So a point that the sampler comes back to is
-chosen anew, a few times, with other randomness and the same knowledge.
+chosen anew, a few times, with other randomness and the same knowledge, and then among those that are left.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -23,13 +24,23 @@ from lineage.errors import PlanError
 from optimize.sweep.plan import SamplerPlan
 from optimize.sweep.space import Label, Space
 
-TRIES: Final = 24
-"""Draws of a point before one that was searched before is taken again."""
+TRIES: Final = 16
+"""Draws of a point that was not searched before, until one of those that are left is taken."""
+MOST: Final = 4096
+"""Most points that are looked through for one that is left."""
 _DRAWN: Final = frozenset({"tpe", "random"})
-"""Samplers whose draws can be made apart from the study: a generation of nsga2 lives in it, and a grid repeats nothing."""
+"""Samplers whose draws can be made apart from the study; a generation of nsga2 lives in it, and a grid repeats none."""
 
 
-def sampler_of(plan: SamplerPlan, space: Space, number: int, *, tried: Collection[str], study: Any) -> BaseSampler:
+def sampler_of(
+    plan: SamplerPlan,
+    space: Space,
+    number: int,
+    *,
+    tried: Collection[str],
+    known: Sequence[Any],
+    directions: Sequence[Any],
+) -> BaseSampler:
     """The sampler that chooses the point of one trial.
 
     Args:
@@ -37,28 +48,26 @@ def sampler_of(plan: SamplerPlan, space: Space, number: int, *, tried: Collectio
         space: of the study.
         number: of the trial, from 1.
         tried: keys of the points of other trials (see :func:`point_key`).
-        study: Optuna's study, without the trial.
+        known: what Optuna knows of other trials.
+        directions: of the objectives, as Optuna has them.
     """
     if plan.kind not in _DRAWN:
         return _sampler(plan, space, number, 0)
-    return GivenPoint(_drawn(plan, space, number, tried=tried, study=study))
+    for draw in range(TRIES):
+        apart = optuna.create_study(directions=directions, sampler=_sampler(plan, space, number, draw))
+        apart.add_trials(known)
+        point = space.suggest(apart.ask())
+        if point_key(point) not in tried:
+            return GivenPoint(point)
+    left = [each for each in islice(space.points(), MOST) if point_key(each) not in tried] if space.finite else []
+    if left:
+        point = left[int(np.random.default_rng(int(digest([plan.seed, number, "left"])[:16], 16)).integers(len(left)))]
+    return GivenPoint(point)
 
 
 def point_key(point: Mapping[str, Label]) -> str:
     """What tells points apart."""
     return canonical_json(dict(point))
-
-
-def _drawn(plan: SamplerPlan, space: Space, number: int, *, tried: Collection[str], study: Any) -> dict[str, Label]:
-    """A point, drawn in memory with what the study knows."""
-    known: Sequence[Any] = study.get_trials(deepcopy=False)
-    for draw in range(TRIES):
-        apart = optuna.create_study(directions=study.directions, sampler=_sampler(plan, space, number, draw))
-        apart.add_trials(known)
-        point = space.suggest(apart.ask())
-        if point_key(point) not in tried:
-            break
-    return point
 
 
 def _sampler(plan: SamplerPlan, space: Space, number: int, draw: int) -> BaseSampler:

@@ -22,13 +22,13 @@ from optimize.sweep.inputs import StudyInputs
 from optimize.sweep.objectives import GREATEST
 from optimize.sweep.outcome import Outcome
 from optimize.sweep.pruning import Halving, halve, nested_groups
-from optimize.sweep.sampling import sampler_of
+from optimize.sweep.sampling import point_key, sampler_of
 from optimize.sweep.searching import Resolved
 from optimize.sweep.space import Label
 from optimize.sweep.spend import OF_STUDY, SpendBook, spent
 from optimize.sweep.storage import StudyStorage
 from optimize.sweep.trial import Trial, TrialSetting
-from optimize.sweep.trials import Claim, TrialBook
+from optimize.sweep.trials import Claim, TrialBook, trial_rows
 from students.transport import LimitError, Limits
 
 TRIALS: Final = "trials"
@@ -109,8 +109,8 @@ class Worker:
 
     def _chosen(self, claim: Claim) -> tuple[Claim, Mapping[str, Label]]:
         """The claim with its point, which is chosen now if it was not before."""
-        self._optuna.sampler = sampler_of(self._inputs.plan.sampler, self._inputs.space, claim.number)
         if claim.parameters is None or claim.optuna is None:
+            self._optuna.sampler = self._sampler(claim.number)
             trial = self._asked(claim.number)
             parameters = self._inputs.space.suggest(trial)
             self.book.choose(claim.number, optuna=trial.number, parameters=parameters)
@@ -120,6 +120,19 @@ class Worker:
         if not any(event.type == "begun" and event.body == begun for event in self._ledger.events):
             self._ledger.perform("begun", begun, dict)
         return claim, parameters
+
+    def _sampler(self, number: int) -> Any:
+        """What chooses the point of a trial, with all that is known of the others."""
+        others = [row for row in trial_rows(self._storage) if row.number != number and row.parameters is not None]
+        found = self._optuna.get_trials(deepcopy=False)
+        return sampler_of(
+            self._inputs.plan.sampler,
+            self._inputs.space,
+            number,
+            tried={point_key(row.parameters or {}) for row in others},
+            known=[each for each in found if each.state.is_finished() or each.user_attrs.get(OF_OPTUNA) != number],
+            directions=self._optuna.directions,
+        )
 
     def _asked(self, number: int) -> Any:
         """Optuna's trial for one of ours; where a worker died while it chose a point, the one that it had begun."""

@@ -102,8 +102,10 @@ def _checked(proposal: _Proposal, note: SteppedNote, error: ErrorKind) -> Inject
         gone = {step.problem for step in difference.removed}
         if len(difference.removed) > 1 and proposal.rule != "problem removed":
             return None
-        left = [step for step in note.texts if step.problem in gone and step not in difference.removed]
-        lacking = tuple(other.start for other in made.texts if left and other.text == left[0].text)[:1]
+        first = difference.removed[0]
+        left = [step for step in note.texts if step.problem in gone and step not in difference.removed][:1]
+        shift = first.end - first.start
+        lacking = tuple(step.start - (shift if step.start > first.start else 0) for step in left)
         return Injection(proposal.document, Flaw(error, lacking=lacking, complete=False), proposal.rule)
     if difference.removed or difference.count != 1:
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from students.grounding.cues import Cue, find_cues
+from students.grounding.items import own_content
 from students.grounding.lexicon import listed
 from students.grounding.sentences import Sentence, split_sentences
 from students.grounding.subjects import PATIENT, Subject, subject_of
@@ -55,6 +56,7 @@ _NOT_ASSERTING: Final = listed(
     "clinic team service referral vaccine vaccination vaccinated"
 )
 _OPENING: Final = listed("sure know known remember recall ask asked see wonder wonders")
+_BEFORE_A_MONTH: Final = listed("in since until of by last from during early late next this")
 _SIDES: Final = listed("left right")
 _MOST_OF_A_LABEL: Final = 5
 _RELATIVE_REACH: Final = 3
@@ -159,7 +161,7 @@ def _of_a_sentence(sentence: Sentence, before: Subject, asked: tuple[Word, ...])
             asked=asked,
             is_exception=part.joined == "exception",
             conditional=part.joined == "condition",
-            hedged=bool(keys & _HEDGES) or any(cue.kind == "open" for cue in cues),
+            hedged=_is_hedged(part.words) or any(cue.kind == "open" for cue in cues),
             past=bool(keys & _PAST) or any(_is_year(word.key) for word in part.words) or _used_to(part.words),
             asserting=not keys & _NOT_ASSERTING,
         )
@@ -184,7 +186,7 @@ def _parts(words: Sequence[Word]) -> Iterator[_Part]:
         key = words[place].key
         skip, kind = 0, ""
         if key in _HARD:
-            skip, kind = 1, "mark"
+            skip, kind = int(not (key == ":" and _lists(words[start:place]))), "mark"
         elif (found := next((phrase for phrase in _EXCEPTIONS if _is_at(words, place, phrase)), None)) is not None:
             skip, kind = len(found), "exception"
         elif key in _BREAKS:
@@ -264,6 +266,20 @@ def _turns_to_the_other_side(words: Sequence[Word], following: Sequence[Word]) -
         return False
     keys = {word.key for word in words}
     return bool(keys & (_SIDES - {following[0].key})) and not any(cue.kind in _DENIALS for cue in find_cues(words))
+
+
+def _is_hedged(words: Sequence[Word]) -> bool:
+    """Whether a word says that something may be; the month of May does not."""
+    return any(
+        word.key in _HEDGES and not (word.key == "may" and place and words[place - 1].key in _BEFORE_A_MONTH)
+        for place, word in enumerate(words)
+    )
+
+
+def _lists(words: Sequence[Word]) -> bool:
+    """Whether a colon goes on with what a cue before it denies, as in *stated as absent: fever*."""
+    cues = find_cues(words)
+    return bool(cues) and cues[-1].kind in ("after", "unstated") and not own_content(words[: cues[-1].first])
 
 
 def _is_year(key: str) -> bool:

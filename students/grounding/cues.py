@@ -99,7 +99,7 @@ _PHRASES: Final[Mapping[CueKind, tuple[str, ...]]] = {
     "unstated": _lines(
         "not documented; not recorded; not mentioned; not stated; not discussed; not asked; not asked about; "
         "not assessed; not examined; not tested; not checked; not known; not specified; not addressed; not "
-        "described; not given; not available; not covered; not noted in; not enquired about; unknown; "
+        "described; not available; not covered; not noted in; not enquired about; unknown; "
         "undocumented; unrecorded; unspecified; unavailable; not reported in; not included; not measured"
     ),
 }

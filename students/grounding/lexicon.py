@@ -131,6 +131,7 @@ _PHRASES: Final[Mapping[str, str]] = {
     "x ray": "",
     "chest film": "",
     "at all": "",
+    "either way": "",
     "any more": "",
     "any longer": "",
     "of note": "",

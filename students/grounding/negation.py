@@ -125,6 +125,8 @@ def _scope(clause: Clause, number: int) -> _Scope:
     ahead = clause.cues[number + 1].first if number + 1 < len(clause.cues) else len(words)
     before = words[max(back, cue.first - WINDOW) : cue.first]
     after = words[cue.last + 1 : min(ahead, cue.last + 1 + WINDOW)]
+    if cue.kind in ("after", "unstated") and not own_content(before) and any(word.key == ":" for word in after):
+        return _Scope(after, words=after)
     if cue.kind in ("after", "unstated"):
         after = _to_mark(after)
         return _Scope(before, trailing=own_content(after), words=(*before, *after))

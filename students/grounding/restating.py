@@ -32,8 +32,8 @@ def restated(claims: Claims, found: Sequence[tuple[Negation, Finding]], *, quest
     ]
     parts = [claims.positive] if claims.positive else []
     if kept:
-        parts.append(f"Stated as absent: {'; '.join(kept)}.")
-    parts.append(f"{NOT_DOCUMENTED}: {'; '.join(silent)}.")
+        parts.append(f"Stated as absent: {', '.join(kept)}.")
+    parts.append(f"{NOT_DOCUMENTED}: {', '.join(silent)}.")
     return " ".join(parts)
 
 

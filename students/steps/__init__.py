@@ -4,12 +4,13 @@ from students.steps.aggregating import AGGREGATIONS, Aggregation, aggregated, su
 from students.steps.asking import BLOCKS, prompt_hashes, step_messages, step_values
 from students.steps.flagging import StepRule
 from students.steps.reading import StepRead, of_votes, parse_sign, parse_vote
-from students.steps.verifier import StepVerifier, stored_read
+from students.steps.verifier import Read, StepVerifier, stored_read
 
 __all__ = [
     "AGGREGATIONS",
     "BLOCKS",
     "Aggregation",
+    "Read",
     "StepRead",
     "StepRule",
     "StepVerifier",

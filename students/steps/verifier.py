@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from lineage.errors import InputError, PlanError
 from lineage.records import FactVerdict
@@ -27,6 +27,8 @@ from students.steps.reading import StepRead, log_logistic, of_votes, parse_sign,
 from students.student import CallsAtMost
 from students.transport.base import CallFailure, CallResult
 
+Read = Literal["auto", "votes"]
+READS: Final[tuple[Read, ...]] = get_args(Read)
 P_ROUNDED: Final = 6
 VOTES: Final = "votes"
 """Name of the number beside a score that was made of votes: how many each step got."""
@@ -49,6 +51,7 @@ class StepVerifier(PromptedStudent):
         granularity: which kinds of steps there are, as in :meth:`Granularity.of`.
         aggregation: how steps make the score.
         threshold: least P(+) of a step that is not bad, in (0, 1).
+        reading: ``auto``, or ``votes`` for an endpoint that is known to give no log-probabilities.
         votes: samples of each step where there are no log-probabilities.
         most_steps: most steps of a document; a longer one fails, as a score of its beginning would be another's.
         model: identity of the model, part of the hash.
@@ -65,6 +68,7 @@ class StepVerifier(PromptedStudent):
     granularity: str = "fine"
     aggregation: Aggregation = "sum"
     threshold: float = 0.5
+    reading: Read = "auto"
     votes: int = 8
     most_steps: int = 200
     budget: ReasoningBudget = field(default_factory=lambda: ReasoningBudget(answer_tokens=4))
@@ -83,6 +87,8 @@ class StepVerifier(PromptedStudent):
             raise PlanError(str(error)) from error
         if self.aggregation not in AGGREGATIONS:
             raise PlanError(f"aggregation must be one of {', '.join(AGGREGATIONS)}, got {self.aggregation!r}")
+        if self.reading not in READS:
+            raise PlanError(f"reading must be one of {', '.join(READS)}, got {self.reading!r}")
         if not 0 < self.threshold < 1:
             raise PlanError(f"threshold must be a probability in (0, 1), got {self.threshold}")
         if self.votes < 1 or self.most_steps < 1:
@@ -92,6 +98,9 @@ class StepVerifier(PromptedStudent):
         able = self.capabilities
         temperature = able.unsampled(reasoning=self.budget.reasons(able)) if self.weighted else self.temperature
         sending = Sending.of(self.budget, able, temperature=temperature, logprobs=self.weighted)
+        if self.weighted and sending.scratchpad is None:
+            # Nothing is drawn: without a seed, the steps that twins share before a flaw are one call, and equal.
+            sending = replace(sending, seeded=False)
         texts = block_texts("step", self.blocks, self.block)
         prompts = {block: Prompt.load(f"step-{block}", sending, fixed=text) for block, text in texts.items()}
         object.__setattr__(self, "prompts", prompts)
@@ -101,7 +110,11 @@ class StepVerifier(PromptedStudent):
     def weighted(self) -> bool:
         """Whether P(+) is read from log-probabilities."""
         able = self.capabilities
-        return able.top_logprobs >= 2 and (able.reasoning_logprobs or not self.budget.reasons(able))
+        return (
+            self.read == "auto"
+            and able.top_logprobs >= 2
+            and (able.reasoning_logprobs or not self.budget.reasons(able))
+        )
 
     @property
     def samples(self) -> int:

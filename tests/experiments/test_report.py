@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -24,9 +23,6 @@ from splits import Corpus, Selection, commit_lock, load_lock, plan_lock
 from students import load_instruction
 
 Body = dict[str, Any]
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
 
 
 def simulate(corpus: Corpus, directory: Path, *, iterations: int) -> Path:
@@ -287,7 +283,7 @@ def test_the_page_can_be_read_by_ear_and_by_keyboard(run: Path) -> None:
     for picture in outline.all("svg"):
         assert picture["role"] == "img"
         assert set((picture["aria-labelledby"] or "").split()) <= set(ids)
-    assert len(outline.all("svg")) == len(outline.all("desc")) == 4
+    assert len(outline.all("svg")) == len(outline.all("desc")) == len(outline.all("figure")) > 10
 
 
 def test_spend_says_why_there_is_no_price(run: Path) -> None:
@@ -334,17 +330,6 @@ def test_a_fresh_baseline_shows_the_drift_of_the_first(run: Path) -> None:
     assert "Drift: the baseline measured before the search" in report
 
 
-def test_an_unfinished_campaign_has_no_report(run: Path) -> None:
-    lines = (run / "ledger.jsonl").read_bytes().splitlines(keepends=True)[:5]
-    (run / "ledger.jsonl").write_bytes(b"".join(lines))
-    (run / "ledger.head.json").write_text(
-        pretty_json({"count": 5, "hash": json.loads(lines[-1])["hash"]}), encoding="utf-8"
-    )
-    with pytest.raises(InputError, match="has no verdict yet; resume it"):
-        write_report(run)
-    assert not (run / "report.html").exists()
-
-
 def test_a_directory_without_a_ledger_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no ledger\.jsonl"):
         write_report(tmp_path)
@@ -356,35 +341,3 @@ def test_an_edited_file_is_refused(run: Path, name: str) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace("0", "1", 1), encoding="utf-8")
     with pytest.raises((LedgerError, InputError), match=path.name.split("-")[0]):
         write_report(run)
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-@pytest.mark.parametrize("width", [1200, 390])
-def test_a_browser_shows_the_page_without_scrolling_sideways(run: Path, tmp_path: Path, width: int) -> None:
-    page, _ = texts(run)
-    (tmp_path / "page.html").write_text(page.replace("<details", "<details open"), encoding="utf-8")
-    # The page allows no script, so a frame of the wanted width around it does the measuring.
-    (tmp_path / "frame.html").write_text(
-        f'<!DOCTYPE html><iframe src="page.html" style="width:{width}px;height:800px;border:0"></iframe>'
-        "<script>onload = () => { const page = frames[0].document.documentElement;"
-        "document.body.dataset.found = `${page.scrollWidth} of ${page.clientWidth}`; }</script>",
-        encoding="utf-8",
-    )
-    assert CHROMIUM is not None
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        "--allow-file-access-from-files",
-        "--dump-dom",
-    ]
-    found = subprocess.run(
-        [CHROMIUM, *flags, f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "frame.html").as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert f'data-found="{width} of {width}"' in found.stdout

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from reflectors import FailedEdit
-from reflectors.memory import EDIT_WORDS, UNSEEN, memory_words, remembered
+from reflectors.memory import EDIT_WORDS, memory_words, remembered
 
 PARENT = "Frame. Rule one. Rule two."
 
@@ -34,14 +32,6 @@ def test_the_text_of_an_invalid_proposal_is_never_told() -> None:
     told = memory_words([edit], 1)
     assert told.endswith("- invalid (repeats 3 run(s) of 8 words of accept or held-out text).")
     assert "SECRET" not in told
-
-
-@pytest.mark.parametrize("reason", ["accept reward -0.4000", "only 93% of accept examples scored"])
-def test_no_number_of_accept_is_told(reason: str) -> None:
-    told = memory_words([FailedEdit("Frame. Rule three.", "rejected", reason, PARENT, 2)], 1)
-    assert f"- rejected ({UNSEEN})." in told
-    assert not any(character.isdigit() for character in told)
-    assert "accept" not in told
 
 
 def test_a_call_that_was_not_answered_is_no_failed_edit() -> None:

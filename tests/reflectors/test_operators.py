@@ -14,7 +14,7 @@ from reflectors import OperatorReflector, Reflection, ReflectionRequest, Trace
 from reflectors.clauses import split_clauses
 from reflectors.traces import Failing
 
-BANKS = ("per-fact", "per-fact-keyed", "whole-note", "yes-no")
+BANKS = ("per-fact", "per-fact-keyed", "whole-note", "yes-no", "step")
 FRAME = "Decide whether the note states the fact."
 LONG = f"{FRAME} One rule. Two rules! Three rules? Four rules."
 OPERATORS = {"add", "drop", "replace", "reorder", "shorten", "example", "reframe", "answer_rule"}

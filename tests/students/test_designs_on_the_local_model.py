@@ -36,7 +36,13 @@ def test_a_design_judges_two_notes_or_says_why_not(
     shortest = min(consults.examples, key=lambda example: (len(example.source), example.group)).group
     notes = consults.part([example for example in consults.examples if example.group == shortest][:2])
     student = design.build(
-        {"temperature": design.temperature, "samples": design.samples, "max_facts": 2, "list_tokens": 160},
+        {
+            "temperature": design.temperature,
+            "samples": design.samples,
+            "max_facts": 2,
+            "list_tokens": 160,
+            "granularity": "note",
+        },
         model=IDENTITY,
         budget=ReasoningBudget(answer_tokens=min(design.answer_tokens, 96)),
         prompt_cache="exact",

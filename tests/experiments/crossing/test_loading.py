@@ -85,7 +85,7 @@ def test_a_campaign_is_found_by_name_wherever_it_is_bundled(name: str) -> None:
 def test_the_bundled_comparison_of_optimisers_makes_a_plan_for_each_engine() -> None:
     members = optimiser_members(load_bundled_campaign("optimisers"), list(ENGINES))
     assert [member.loaded.plan.search.engine for member in members] == ["gepa", "dspy-gepa", "mipro"]
-    assert {member.loaded.plan.search.budget.calls for member in members} == {2500}
+    assert {member.loaded.plan.search.budget.calls for member in members} == {450}
     assert {member.loaded.lock.hash for member in members} == {load_bundled_campaign("optimisers").lock.hash}
 
 

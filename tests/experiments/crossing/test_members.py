@@ -75,13 +75,20 @@ def test_members_are_set_against_the_reference_pair_by_pair(planted_plan: Loaded
 
 
 def test_the_document_says_how_a_rival_engine_was_run(finished_run: Path) -> None:
-    ours = read_member("gepa", "", [finished_run])
+    ours = replace(read_member("gepa", "", [finished_run]), budget={"calls": None, "tokens": None, "usd": None})
+    assert ours.searched["calls"]
     rival = replace(ours, name="mipro", engine="mipro")
     table = compared_table("optimisers", [ours, rival], [])
     text = markdown(compared_document(table, [ours, rival], name="test"))
     assert "How MIPROv2, instructions only was run" in text
     assert "without demonstrations" in text
     assert "How our own search" not in text
+    assert "of its budget" not in text, "there is none"
+    half = replace(ours, budget={"calls": 2 * ours.searched["calls"], "tokens": None, "usd": None})
+    whole = replace(rival, budget={"calls": ours.searched["calls"], "tokens": None, "usd": None})
+    words = " ".join(compared_table("optimisers", [half, whole], []).words)
+    assert "gepa used 50% of its budget: its iterations ended it before" in words
+    assert "mipro used" not in words
 
 
 def test_a_single_campaign_has_the_numbers_of_its_verdict(finished_run: Path) -> None:

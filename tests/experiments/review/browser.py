@@ -53,7 +53,8 @@ class Page:
 async def opened(browser: str, url: str, place: Path, *, width: int) -> AsyncIterator[Page]:
     """A page in a browser of its own, so wide; downloads go to ``place / "downloads"``."""
     profile = place / "profile"
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0"]
+    flags.append(f"--user-data-dir={profile}")
     process = subprocess.Popen([browser, *flags, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         port = await _port(profile / "DevToolsActivePort")

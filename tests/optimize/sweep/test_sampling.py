@@ -9,7 +9,7 @@ import pytest
 from lineage.errors import PlanError
 from optimize.sweep import Space, StudyStorage
 from optimize.sweep.plan import SamplerPlan
-from optimize.sweep.sampling import grid, sampler_of, trials_of
+from optimize.sweep.sampling import grid, point_key, sampler_of, trials_of
 
 SpaceOf = Callable[..., Space]
 
@@ -26,7 +26,14 @@ def drawn(
             storage.close()
             storage = StudyStorage(f"sqlite:///{place / 'studies.sqlite'}", name)
             study = storage.optuna_study(["maximize", "minimize"])
-        study.sampler = sampler_of(plan, space, number)
+        study.sampler = sampler_of(
+            plan,
+            space,
+            number,
+            tried=set(map(point_key, points)),
+            known=study.get_trials(deepcopy=False),
+            directions=study.directions,
+        )
         trial = study.ask()
         point: dict[str, Any] = dict(space.suggest(trial))
         points.append(point)
@@ -48,6 +55,19 @@ def test_points_depend_on_the_seed_and_on_earlier_trials_alone(
     other = plan.model_copy(update={"seed": 9})
     assert once != drawn(other, ranged, "other", tmp_path, interrupted=False)
     assert len({point["objective.margin"] for point in once}) > 4, "each trial is drawn by a seed of its own"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("plan", [SamplerPlan(startup=3), SamplerPlan(kind="random")])
+def test_no_point_is_searched_twice_as_long_as_there_are_others(
+    plan: SamplerPlan, space_of: SpaceOf, tmp_path: Path
+) -> None:
+    small = space_of(student__aggregator=["soft", "share"], search__minibatch_groups={"low": 1, "high": 4})
+    size = len(list(small.points()))
+    found = drawn(plan, small, "small", tmp_path, interrupted=False, trials=size)
+    assert len(set(map(point_key, found))) == size == 8
+    more = drawn(plan, small, "more", tmp_path, interrupted=True, trials=size + 1)
+    assert more[:size] == found, "and then one again"
 
 
 def test_a_grid_tries_every_point_once_and_refuses_to_repeat_one(mixed: Space, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splits import Corpus, load_bundled
+from splits import Corpus, import_corpus, load_bundled
 from splits.construct.pairs import is_subsequence
 from splits.construct.quality import content_words
 from splits.steps import ERRORS, WRONG, ErrorKind, SteppedNote, cut, inject, labels_of, step_difference
@@ -135,3 +137,24 @@ def test_the_number_of_a_list_item_is_no_fact(consults: Corpus) -> None:
     for seed in range(20):
         found = inject(note, "factual-inaccuracy", source="", rng=np.random.default_rng(seed))
         assert found is None or found.document.splitlines()[1].startswith("1. ")
+
+
+@pytest.mark.parametrize("name", ["aci-bench", "primock57"])
+def test_notes_that_nobody_wrote_for_this_take_errors_at_one_step_too(name: str) -> None:
+    folder = Path("/work/shared/corpora") / name
+    if not folder.is_dir():
+        pytest.skip(f"the public corpus is not beside the project ({folder})")
+    clean = [example for example in import_corpus(name, folder).corpus.examples if example.label == "clean"][:4]
+    notes = [cut(example.document) for example in clean]
+    for place, (example, note) in enumerate(zip(clean, notes, strict=True)):
+        other = notes[place - 1]
+        donors = [step.text for step in other.texts if step.kind == "sentence"][:20]
+        for error in ERRORS:
+            found = inject(note, error, source=example.source, donors=donors, rng=np.random.default_rng(place))
+            assert found is not None, (example.id, error)
+            difference = step_difference(cut(found.document), note)
+            if error == "incompleteness":
+                assert difference.removed
+                assert difference.count == len(difference.removed)
+            else:
+                assert (difference.count, len(difference.removed)) == (1, 0)

@@ -121,6 +121,17 @@ def test_one_step_that_is_not_read_leaves_the_note_without_a_score(
     assert judgement.reason.startswith(reason)
 
 
+def test_steps_that_twins_share_are_one_call_and_equal(sit: Any, one: Corpus) -> None:
+    (clean,) = one.examples
+    flawed = replace(clean, id="f", document=NOTE.replace("Rest.", "Run."), label="commission", kind="change", twin="e")
+    found = sit(STUDENT, Corpus((clean, flawed), {}), lambda request: sign(0.8))
+    assert sum(judgement.paid for judgement in found.judgements) == len(found.asked) == 9 + 4
+    assert {request.seed for request in found.asked} == {None}
+    assert {judgement.seed for judgement in found.judgements} == {None}
+    votes = sit(BLIND, one, lambda request: CallResult("+", "stop", Usage()), cache="votes")
+    assert len({request.seed for request in votes.asked}) == 4, "votes are drawn, each with its own seed"
+
+
 def test_a_note_of_too_many_steps_fails_before_anything_is_asked(sit: Any, one: Corpus) -> None:
     found = sit(replace(STUDENT, most_steps=8), one, lambda request: sign(0.9))
     assert found.asked == []
@@ -145,6 +156,12 @@ def test_what_shapes_a_verdict_is_part_of_the_hash() -> None:
     assert student_hash(same) == student_hash(STUDENT), "the same kinds by another name"
 
 
+def test_votes_are_had_on_demand_of_an_endpoint_that_is_not_known() -> None:
+    student = replace(STUDENT, reading="votes")
+    assert (student.weighted, student.samples, student.settings()["read"]) == (False, 8, "votes")
+    assert student.sending.seeded
+
+
 def test_a_model_that_reasons_without_log_probabilities_votes() -> None:
     able = Capabilities(reasoning_logprobs=False, reasoning_temperature=1.0)
     budget = ReasoningBudget(effort="low", answer_tokens=99)
@@ -159,6 +176,7 @@ def test_a_model_that_reasons_without_log_probabilities_votes() -> None:
         ({"granularity": "fien"}, "did you mean 'fine'"),
         ({"aggregation": "median"}, "aggregation must be one of sum"),
         ({"threshold": 1.0}, "threshold must be a probability"),
+        ({"reading": "logits"}, "reading must be one of auto, votes"),
         ({"votes": 0}, "must be at least 1, got 0"),
         ({"temperature": 0}, "temperature must be above 0 for 4 votes"),
         ({"block": "ends"}, "step has no block 'ends'; did you mean 'end'"),
