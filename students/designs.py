@@ -191,6 +191,20 @@ DESIGNS: Final[Mapping[str, Design]] = {
             block="content",
             clauses="step",
         ),
+        *(
+            Design(
+                f"{GROUNDING}{whole}{score}",
+                partial(
+                    GroundingGate, per="answer" if whole else "sentence", answer="score" if score else "probability"
+                ),
+                GroundingGate.scale,
+                _same("pass_mark", *(["temperature"] if score else [])),
+                answer_tokens=16 if score else 1,
+                clauses="grounding",
+            )
+            for whole in ("", "-whole")
+            for score in ("", "-score")
+        ),
         Design(
             "fact-list",
             FactListScorer,
@@ -216,20 +230,6 @@ DESIGNS: Final[Mapping[str, Design]] = {
             answer_tokens=512,
             block="check",
             defaults={"max_facts": 25, "rule": "critical-absent"},
-        ),
-        *(
-            Design(
-                f"{GROUNDING}{whole}{score}",
-                partial(
-                    GroundingGate, per="answer" if whole else "sentence", answer="score" if score else "probability"
-                ),
-                GroundingGate.scale,
-                _same("pass_mark", *(["temperature"] if score else [])),
-                answer_tokens=16 if score else 1,
-                clauses="grounding",
-            )
-            for whole in ("", "-whole")
-            for score in ("", "-score")
         ),
         Design(
             "program",

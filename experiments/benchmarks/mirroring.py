@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -134,11 +136,7 @@ def measure(candidates: int = CANDIDATES, accept: int = ACCEPT, *, directory: Pa
             mirror.event(event)
         mirror.send()
         mirrored = time.perf_counter() - start
-        content = list(_stored(uri))
-        with quiet():
-            start = time.perf_counter()
-            _plainly(other, place / "plain", content)
-            plain = time.perf_counter() - start
+        plain = _in_own_process(uri, other, place / "plain")
         process = MirrorProcess(third, experiment=EXPERIMENT, directory=place / "run")
         start = time.perf_counter()
         for event in events:
@@ -171,25 +169,34 @@ def _plainly(uri: str, directory: Path, content: Sequence[tuple[Any, dict[str, s
     """The same tags, metrics and artifacts, one call each."""
     import mlflow
 
-    before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(uri)
-    try:
-        made = mlflow.create_experiment(EXPERIMENT, (directory / "artifacts").as_uri())
-        with mlflow.start_run(experiment_id=made):
-            for run, files in content:
-                with mlflow.start_run(experiment_id=made, nested=True):
-                    for name, value in run.data.tags.items():
-                        if not name.startswith("mlflow."):
-                            mlflow.set_tag(name, value)
-                    for name, number in run.data.metrics.items():
-                        mlflow.log_metric(name, number)
-                    for file, text in files.items():
-                        if file.endswith(".json"):
-                            mlflow.log_dict(json.loads(text), file)
-                        else:
-                            mlflow.log_text(text, file)
-    finally:
-        mlflow.set_tracking_uri(before)
+    made = mlflow.create_experiment(EXPERIMENT, (directory / "artifacts").as_uri())
+    with mlflow.start_run(experiment_id=made):
+        for run, files in content:
+            with mlflow.start_run(experiment_id=made, nested=True):
+                for name, value in run.data.tags.items():
+                    if not name.startswith("mlflow."):
+                        mlflow.set_tag(name, value)
+                for name, number in run.data.metrics.items():
+                    mlflow.log_metric(name, number)
+                for file, text in files.items():
+                    if file.endswith(".json"):
+                        mlflow.log_dict(json.loads(text), file)
+                    else:
+                        mlflow.log_text(text, file)
+
+
+def _in_own_process(source: str, uri: str, directory: Path) -> float:
+    """Seconds of plain logging of what a store has; it sets MLflow's global address, and is kept out of this process.
+
+    Raises:
+        RuntimeError: with the end of what it said, where it did not succeed.
+    """
+    command = [sys.executable, __file__, "--plain", json.dumps([source, uri, str(directory)])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no output"])[-1])
+    return float(done.stdout.strip().splitlines()[-1])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -199,7 +206,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--accept", type=int, default=ACCEPT, help="judgements of a candidate on accept")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--directory", type=Path, help="where stores are made, for the speed of its disk")
+    parser.add_argument("--plain", help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
+    if asked.plain is not None:
+        source, uri, directory = json.loads(asked.plain)
+        content = list(_stored(source))
+        with quiet():
+            start = time.perf_counter()
+            _plainly(uri, Path(directory), content)
+            sys.stdout.write(f"{time.perf_counter() - start}\n")
+        return
     found = [measure(asked.candidates, asked.accept, directory=asked.directory) for _ in range(asked.repeats)]
     title = f"{asked.candidates} candidates, {asked.accept} accept judgements: milliseconds a candidate"
     table = Table("", "median", "most", title=title, min_width=len(title) + 4)

@@ -95,6 +95,9 @@ def diff_command(run: Path, candidate: str, against: str | None, as_json: bool) 
             f"{after.row.name} is a seed and has no parent; name the candidate to compare it with: "
             f"holdgate lineage diff {run} {after.row.name} OTHER"
         )
+    for record in (after, *others):
+        if not record.texts:
+            raise InputError(f"the text of {record.row.name} was not published, so that no word of it can be compared")
     found = [(before, list(text_differences(before.texts, after.texts))) for before in others]
     if as_json:
         rows = [

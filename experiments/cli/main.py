@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
+from typing import Final
 
 import click
 
@@ -35,8 +37,31 @@ from experiments.cli.watch import ui_command, watch_command
 from lineage import __version__
 from lineage.errors import BudgetError, HoldgateError
 
+SECTIONS: Final[Mapping[str, tuple[click.Command, ...]]] = {
+    "Campaigns": (plan_command, doctor_command, run_command, watch_command, sweep_command, experiment_group),
+    "Results": (report_command, lineage_group, measures_command, ui_command, review_group),
+    "Audit": (audit_command, bundle_command, replay_command, import_command),
+    "Corpora and splits": (corpus_group, split_group),
+    "Judges": (judge_command, compare_command, calibrate_command, noise_command, grounding_group, steps_group),
+    "Statistics": (power_command, family_command, simulate_command, reproduce_group),
+    "Models and calls": (model_group, models_group, cache_group),
+}
+"""The commands, by what they are for."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class _Sections(click.Group):
+    """A group whose help lists its commands by section, in the order in which one comes to need them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections, with the first sentence of each command."""
+        del ctx
+        width = max(len(name) for name in self.commands)
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{one.name:<{width}}", one.get_short_help_str(200)) for one in commands])
+
+
+@click.group(cls=_Sections, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="holdgate")
 def cli() -> None:
     """Evolve the prompts of LLM judges, and believe the result only when held-out data says so.
@@ -53,39 +78,9 @@ def cli() -> None:
     """  # noqa: D301 - click reads the escape as: keep these lines
 
 
-for command in (
-    run_command,
-    plan_command,
-    audit_command,
-    lineage_group,
-    watch_command,
-    ui_command,
-    review_group,
-    report_command,
-    bundle_command,
-    replay_command,
-    import_command,
-    corpus_group,
-    split_group,
-    model_group,
-    models_group,
-    cache_group,
-    doctor_command,
-    power_command,
-    noise_command,
-    calibrate_command,
-    measures_command,
-    family_command,
-    judge_command,
-    compare_command,
-    grounding_group,
-    simulate_command,
-    sweep_command,
-    experiment_group,
-    reproduce_group,
-    steps_group,
-):
-    cli.add_command(command)
+for section in SECTIONS.values():
+    for command in section:
+        cli.add_command(command)
 
 
 def main() -> None:

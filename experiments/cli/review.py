@@ -67,6 +67,8 @@ def pack_command(
     if not (run / "ledger.jsonl").is_file():
         raise not_a_run(run)
     named = name or corpus_named(run)
+    if named == "":
+        raise InputError(f"{run}: is no judging run and no campaign that judged here; there is nothing to review")
     if named is None:
         raise InputError(f"{run} judged a corpus of your own, whose texts it does not hold; name it: --corpus PATH")
     reviewed = read_reviewed(run, read_corpus(named, facts), split=split, decided=decided)

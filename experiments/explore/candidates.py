@@ -97,6 +97,8 @@ def find_candidate(records: Sequence[CandidateRecord], name: str) -> CandidateRe
         chosen = [record for record in records if record.row.winner]
         if not chosen:
             raise InputError("no winner is chosen yet; name a candidate, such as seed")
+        if len(chosen) > 1:
+            raise InputError(f"each target has a winner: name {' or '.join(record.row.name for record in chosen)}")
         return chosen[0]
     named = [record for record in records if record.row.name == name]
     begun = [record for record in records if len(name) >= SHORTEST and record.row.candidate.startswith(name)]

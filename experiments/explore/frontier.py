@@ -52,12 +52,14 @@ class Frontier:
         examples: the accept examples that have a reward from any candidate, sorted.
         groups: the group of each example.
         most: the highest reward that there can be on each: 1 of a flawed example, the plan's weight of a clean one.
+        unscored: further candidates of the pool, whose rewards on single examples are not known.
     """
 
     pool: tuple[Leader, ...]
     examples: tuple[str, ...]
     groups: Mapping[str, str]
     most: Mapping[str, float]
+    unscored: int = 0
 
     @property
     def leaders(self) -> tuple[Leader, ...]:
@@ -185,7 +187,8 @@ def frontier_of(
         groups: the group of each example.
         most: the highest reward that there can be on each.
     """
-    pooled = [row for row in rows if row.outcome in POOLED and row.candidate in rewards]
+    accepted = [row for row in rows if row.outcome in POOLED]
+    pooled = [row for row in accepted if row.candidate in rewards]
     best: dict[str, float] = {}
     for row in pooled:
         for example, value in rewards[row.candidate].items():
@@ -199,4 +202,4 @@ def frontier_of(
     pool = tuple(
         Leader(row, rewards[row.candidate], tuple(alone[row.candidate]), tuple(shared[row.candidate])) for row in pooled
     )
-    return Frontier(pool, tuple(sorted(best)), groups, most)
+    return Frontier(pool, tuple(sorted(best)), groups, most, len(accepted) - len(pooled))

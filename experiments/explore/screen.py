@@ -78,9 +78,10 @@ def leader_table(frontier: Frontier, *, target: str = "") -> Table:
     """Each leader with its examples; those that it shares with others stand in brackets."""
     pool, leaders, examples = len(frontier.pool), len(frontier.leaders), len(frontier.examples)
     of = f"{target}: " if target else ""
+    unknown = f"; of {frontier.unscored} more no scores are known" if frontier.unscored else ""
     table = Table(
         title=f"{of}{leaders} of {pool} candidates of the pool lead somewhere on {examples} accept examples; "
-        "in brackets: shared with others",
+        f"in brackets: shared with others{unknown}",
         title_justify="left",
         show_lines=True,
     )

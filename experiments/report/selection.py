@@ -34,7 +34,8 @@ class Shown:
             return ""
         return (
             f"{len(self.proposals):,} of {self.of:,} {what} are shown: the baseline, the winner with its nearest "
-            "ancestors, those best on accept with theirs, and the first of the others. All are in holdgate lineage frame."
+            "ancestors, those best on accept with theirs, and the first of the others. All are in holdgate lineage "
+            "frame."
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from experiments.explore.frontier import is_campaign
 from lineage.errors import InputError, SealError
 from lineage.ledger import OPERATIONAL, Event, Head, read_events
 from lineage.tree import tree_rows
@@ -89,6 +90,8 @@ def read_reviewed(
     """
     events = read_events(directory / "ledger.jsonl")
     registered = events[0].body if events else {}
+    if not is_judging(directory) and not is_campaign(events):
+        raise InputError(f"{directory}: is no judging run and no campaign that judged here; there is nothing to review")
     if registered.get("corpus_hash") != corpus.hash:
         raise InputError(
             f"the corpus has the hash {corpus.hash[:12]}, and {directory} judged "
@@ -111,9 +114,10 @@ def read_reviewed(
 
 
 def corpus_named(directory: Path) -> str | None:
-    """The bundled corpus of a run, or None where its corpus is one of the user's."""
+    """The bundled corpus of a run; None where its corpus is one of the user's, and empty where it has none."""
     events = read_events(directory / "ledger.jsonl")
-    name: str | None = events[0].body["plan"].get("corpus", {}).get("bundled") if events else None
+    plan = events[0].body.get("plan", {}) if events else {}
+    name: str | None = plan.get("corpus", {}).get("bundled", "")
     return name
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.loading import find_plan, load_plan_models, read_plan
+from experiments.watch.spending import last_spend
 from lineage.errors import InputError, PlanError
 from lineage.ledger import Event
 from lineage.records import VOLATILE
@@ -28,16 +29,19 @@ def limits_of(plan: str, registered: Mapping[str, Any]) -> Mapping[str, Any]:
     return found.limits.model_dump(mode="json")
 
 
-def known_limits(events: Sequence[Event]) -> Mapping[str, Any] | None:
-    """The limits in force when a campaign ended or stopped last; else those of the bundled plan that it is; else None.
+def recorded_limits(events: Sequence[Event]) -> Mapping[str, Any] | None:
+    """The limits that were in force when a run ended or stopped last; None if it did neither, or has gone on since."""
+    last = last_spend(events)
+    return None if last is None else last.body[VOLATILE].get("limits")
 
-    A plan of one's own is known by its file alone.
+
+def bundled_limits(registered: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The limits of a campaign of a bundled plan; None for any other, which is known by its file alone.
+
+    Args:
+        registered: body of the campaign's ``plan`` event.
     """
-    for event in reversed(events):
-        if event.type in ("spend", "stopped") and "limits" in event.body[VOLATILE]:
-            limits: Mapping[str, Any] = event.body[VOLATILE]["limits"]
-            return limits
     try:
-        return limits_of(events[0].body["plan"]["name"], events[0].body) if events else None
+        return limits_of(f"{registered['plan']['name']}.yaml", registered)
     except (InputError, KeyError):
         return None

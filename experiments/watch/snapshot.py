@@ -17,7 +17,7 @@ from experiments.explore.frontier import (
     scales,
 )
 from experiments.live import PHASE_WORDS
-from experiments.watch.limits import known_limits
+from experiments.watch.limits import bundled_limits, recorded_limits
 from experiments.watch.process import RunningProcess, running_process
 from experiments.watch.spending import CACHE, Paid, SpendReader, recorded_spend
 from experiments.watch.tail import LedgerTail
@@ -106,6 +106,7 @@ class Follower:
 
     def __init__(self, directory: Path, *, limits: Row | None = None) -> None:
         self._directory, self._limits = directory, limits
+        self._bundled: Row | None = None
         self._tail = LedgerTail(directory / "ledger.jsonl")
         self._cache = SpendReader(directory.parent / CACHE)
         self._events: list[Event] = []
@@ -158,7 +159,7 @@ class Follower:
             rows=self._rows,
             frontier=self._frontier,
             paid=paid if paid is not None or not events else self._cache.read(events[0].hash),
-            limits=self._limits or known_limits(events),
+            limits=self._limits or recorded_limits(events) or self._bundled,
             openings=tuple(event.body for event in events if event.type == "seal_opened"),
             stopped=stop.get("reason"),
             limit=stop.get("limit"),
@@ -167,6 +168,8 @@ class Follower:
 
     def _take(self, new: Sequence[Event]) -> None:
         """What new events say of the search."""
+        if len(self._events) == len(new):
+            self._bundled = bundled_limits(self._events[0].body)
         self._campaign = is_campaign(self._events)
         if not self._campaign:
             return

@@ -70,10 +70,17 @@ class SpendReader:
 
 def recorded_spend(events: Sequence[Event]) -> Paid | None:
     """What a run had paid for when it finished, or stopped last; None if it has gone on since, or did neither."""
+    last = last_spend(events)
+    if last is None:
+        return None
+    record: Mapping[str, Any] = last.body[VOLATILE]
+    paid = {name: Usage(**usage) for name, usage in record["paid"].items()}
+    return Paid(paid, Usage(**record.get("unanswered", {})))
+
+
+def last_spend(events: Sequence[Event]) -> Event | None:
+    """The event that says what a run has paid for, where none of it can have been paid since."""
     finished = [event for event in events if event.type == "spend"]
     process = [event for event in events if event.type in OPERATIONAL]
     last = finished[-1] if finished else process[-1] if process else None
-    if last is None or last.type == "resumed":
-        return None
-    record: Mapping[str, Any] = last.body[VOLATILE]
-    return Paid({name: Usage(**usage) for name, usage in record["paid"].items()}, Usage(**record.get("unanswered", {})))
+    return None if last is None or last.type == "resumed" else last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -21,8 +22,10 @@ from lineage.audit.judging import (
 from lineage.audit.mirror import check_mirror
 from lineage.audit.protocol import check_openings, check_order
 from lineage.audit.record import Finding, RunRecord
+from lineage.audit.register import check_register
 from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
 from lineage.audit.spend import check_spend
+from lineage.canonical import pretty_json
 from lineage.errors import LedgerError
 from lineage.imported import is_imported
 from lineage.ledger import OPERATIONAL, _read, check_head
@@ -34,6 +37,7 @@ CAMPAIGN_CHECKS: Final[tuple[Check, ...]] = (
     check_examples,
     check_order,
     check_openings,
+    check_register,
     check_evaluations,
     check_lineage,
     check_search,
@@ -113,8 +117,11 @@ def _head(run: RunRecord, path: Path, *, torn: bool) -> Iterator[Finding]:
     if torn:
         words = f"the last line (seq {len(run.events)}) has no terminator: a process was killed while writing it"
         yield Finding("warning", "ledger.jsonl", words, "resume the campaign, which repairs it")
+    text = run.text("ledger.head.json")
     try:
         check_head(path, run.events)
+        if text is not None and text != pretty_json(json.loads(text)):
+            yield Finding("error", "ledger.head.json", "is not in the form that it was written in (edited)")
     except LedgerError as error:
         try:
             check_head(path, run.events, repairing=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Final
 
@@ -33,7 +32,7 @@ def check_judging_registered(run: RunRecord) -> Iterator[Finding]:
     if (text is None) != (body["lock_hash"] is None):
         yield Finding("error", "split.lock.json", "is there without a lock in the ledger, or the reverse")
     elif text is not None:
-        lock = json.loads(text)
+        lock = run.json("split.lock.json")
         content = {key: value for key, value in lock.items() if key != "lock_hash"}
         if text != pretty_json(lock) or not digest(content) == lock.get("lock_hash") == body["lock_hash"]:
             words = "is not the split lock that the ledger recorded (edited or missing)"

@@ -179,8 +179,8 @@ def _differences(wanted: MirroredRun, found: StoredRun, stored: Stored, *, finis
         yield f"has the status {found.status}, and no event ended it"
     elif ended is not None and (found.status, found.end) != ended:
         yield f"ended as {found.status} at {found.end}; the ledger says {ended[0]} at {ended[1]}"
-    if not found.artifacts.endswith(f"/{found.id}/artifacts") or found.experiment not in stored.experiments:
-        yield "its artifacts are not where MLflow has those of a run"
+    if found.artifacts != f"{stored.locations.get(found.experiment)}/{found.id}/artifacts":
+        yield "its artifacts are not where its experiment has those of its runs"
     tags = {name: value for name, value in found.tags.items() if name.startswith(PREFIX) or name in wanted.tags}
     if not finished:  # how the last process ended is no event of the campaign
         tags.pop(f"{PREFIX}stopped", None)

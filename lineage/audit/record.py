@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,4 +61,12 @@ class RunRecord:
     def text(self, name: str) -> str | None:
         """The text of a file in the directory; None where there is none."""
         path = self.directory / name
-        return path.read_bytes().decode("utf-8") if path.is_file() else None
+        return path.read_bytes().decode("utf-8", errors="backslashreplace") if path.is_file() else None
+
+    def json(self, name: str) -> dict[str, Any]:
+        """The JSON object in a file; an empty one where there is none, or something else."""
+        try:
+            found = json.loads(self.text(name) or "")
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}

@@ -23,7 +23,7 @@ _CONTAINERS: Final[Mapping[tuple[str, str], Callable[..., Any]]] = {
     **{
         (module, kind.__name__): kind
         for module in ("builtins", "__builtin__")  # as protocols 3 and up name it, and those before
-        for kind in (set, frozenset, list, dict, bytearray)
+        for kind in (set, frozenset, list, dict)
     },
     ("collections", "OrderedDict"): OrderedDict,
     ("collections", "defaultdict"): defaultdict,
@@ -75,6 +75,8 @@ class _Restricted(pickle.Unpickler):
         kind = type("Kind", (), {"__init__": _set_kind, "__setstate__": _ignore})
         self._known["numpy", "dtype"] = kind
         self._known["_codecs", "encode"] = _bytes
+        for module in ("builtins", "__builtin__"):
+            self._known[module, "bytes"] = self._known[module, "bytearray"] = _copied_bytes
         for module in ("numpy.core.multiarray", "numpy._core.multiarray"):
             self._known[module, "scalar"] = lambda of, raw: _number(of, raw, kind)
 
@@ -99,6 +101,13 @@ def _bytes(text: str, encoding: str = "latin1") -> bytes:
     if not isinstance(text, str) or encoding != "latin1":
         raise ValueError("bytes in an unknown form")
     return text.encode("latin1")
+
+
+def _copied_bytes(*data: Any) -> bytes:
+    """Bytes out of bytes; out of a number they would be as many as somebody else likes."""
+    if data and not isinstance(data[0], bytes):
+        raise ValueError("bytes that are made of something else")
+    return bytes(*data[:1])
 
 
 def _set_kind(self: Any, code: str, *_: object) -> None:

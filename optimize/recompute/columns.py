@@ -105,8 +105,6 @@ class Chunk:
 
     def columns(self) -> Iterator[tuple[Event, Columns]]:
         """The scores of each segment."""
-        import pyarrow.compute as pc
-
         table = self.table
         names = ("example", "candidate", "replicate")
         examples, candidates, replicates = (table[name].to_pylist() for name in names)

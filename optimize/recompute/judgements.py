@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 from lineage.audit import Finding
 from lineage.ledger import Event
@@ -23,7 +23,6 @@ from students.parsing import parse_score
 from students.pipeline import Capture
 from students.rereading import score_again
 from students.steps import aggregated, stored_read
-
 
 DOUBTED: Final = "doubted verdicts"
 

@@ -110,11 +110,8 @@ class StepVerifier(PromptedStudent):
     def weighted(self) -> bool:
         """Whether P(+) is read from log-probabilities."""
         able = self.capabilities
-        return (
-            self.read == "auto"
-            and able.top_logprobs >= 2
-            and (able.reasoning_logprobs or not self.budget.reasons(able))
-        )
+        stated = able.top_logprobs >= 2 and (able.reasoning_logprobs or not self.budget.reasons(able))
+        return self.reading == "auto" and stated
 
     @property
     def samples(self) -> int:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from experiments.cli.main import cli
 from lineage import read_events
 from optimize import CampaignResult
 
@@ -15,27 +18,25 @@ MakePlan = Callable[..., Path]
 Holdgate = Callable[..., tuple[int, str, str]]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        (),
-        ("run",),
-        ("plan",),
-        ("audit",),
-        ("lineage",),
-        ("report",),
-        ("corpus",),
-        ("split", "commit"),
-        ("model", "fetch"),
-        ("models", "pin"),
-        ("cache", "prune"),
-        ("doctor",),
-    ],
-)
+def commands(group: click.Group, *names: str) -> Iterator[tuple[str, ...]]:
+    """The command line's names, those of groups and of what is in them."""
+    for name, command in group.commands.items():
+        yield *names, name
+        if isinstance(command, click.Group):
+            yield from commands(command, *names, name)
+
+
+@pytest.mark.parametrize("command", [(), *commands(cli)], ids=" ".join)
 def test_every_command_explains_itself(holdgate: Holdgate, command: tuple[str, ...]) -> None:
     status, out, _ = holdgate(*command, "--help")
     assert status == 0
     assert "Usage:" in out
+
+
+def test_the_help_lists_every_command_in_one_section(holdgate: Holdgate) -> None:
+    _, out, _ = holdgate("--help")
+    listed = [line.split()[0] for line in out.split("Campaigns:")[1].splitlines() if re.match(r"  [a-z]", line)]
+    assert sorted(listed) == sorted(cli.commands)
 
 
 def test_a_campaign_runs_is_audited_and_shown(holdgate: Holdgate, make_plan: MakePlan, tmp_path: Path) -> None:

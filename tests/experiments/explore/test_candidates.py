@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.explore import find_candidate, read_candidates, text_differences
@@ -105,6 +107,12 @@ def test_a_text_that_one_side_lacks_is_all_added() -> None:
     (found,) = text_differences({}, {"list": "one\ntwo"})
     assert found.parts == (("added", "one \n two"),)
     assert found.text().plain == "{+one\ntwo+}"
+
+
+def test_a_winner_of_each_target_has_to_be_named(story: Story) -> None:
+    records = [replace(record, row=replace(record.row, winner=True)) for record in read_candidates(story.events)[:2]]
+    with pytest.raises(InputError, match=r"each target has a winner: name seed or seed\.2"):
+        find_candidate(records, "winner")
 
 
 def test_the_beginning_of_several_ids_is_refused(story: Story) -> None:

@@ -28,7 +28,7 @@ def test_every_bundled_plan_comes_out_of_its_own_row(path: Path) -> None:
     "changes",
     [
         {"reflector": {"kind": "llm", "model": MODEL, "budget": {"answer_tokens": 99}, "memory": 2}},
-        {"reflector": {"kind": "random-edits"}, "controls": {"nothing_to_find": True}},
+        {"reflector": {"kind": "random-edits"}, "controls": {"accept_groups": 3}},
         {"reflector": {"kind": "human", "feedback": {"fact": False}}},
         {
             "limits": {"calls": 5},

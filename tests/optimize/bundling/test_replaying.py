@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from experiments import load_plan
-from lineage import canonical_state, read_events
+from lineage import Ledger, canonical_state, read_events
 from lineage.bundle import extract_bundle, write_bundle
 from lineage.errors import BundleError, CallError
 from optimize import Campaign
@@ -110,13 +110,37 @@ def test_a_run_whose_cache_has_lost_an_answer_is_packed_with_the_reason(
         replay_bundle(packed.path, tmp_path / "again")
 
 
-def test_a_judging_run_and_an_unfinished_campaign_are_packed_and_not_replayed(
-    finished_judging: Path, run_copy: Path, consults: Corpus, tmp_path: Path
-) -> None:
+def test_a_judging_run_is_packed_and_not_replayed(finished_judging: Path, consults: Corpus, tmp_path: Path) -> None:
     packed = pack_run(finished_judging, tmp_path / "judging.zip", corpus=consults)
     assert packed.replay == "it is a judging run; campaigns alone are replayed"
     with pytest.raises(BundleError, match="campaigns alone are replayed"):
         replay_bundle(packed.path, tmp_path / "again")
+
+
+def test_an_unfinished_campaign_is_packed_and_not_replayed(run_copy: Path, consults: Corpus, tmp_path: Path) -> None:
+    events = read_events(run_copy / "ledger.jsonl")
+    for name in ("ledger.jsonl", "ledger.head.json", "verdict.json", "prompt.md"):
+        (run_copy / name).unlink()
+    with Ledger(run_copy / "ledger.jsonl") as ledger:
+        for event in events[:20]:
+            ledger.perform(event.type, event.body, dict)
+    packed = pack_run(run_copy, tmp_path / "a.zip", corpus=consults)
+    assert packed.replay == "the campaign is not finished; resume it, and pack it again"
+
+
+def test_what_a_person_answered_is_in_the_bundle_and_is_given_again(
+    make_plan: Callable[..., Path], tmp_path: Path
+) -> None:
+    plan = make_plan(reflector={"kind": "human"}, search={"iterations": 1, "minibatch_groups": 2, "seed": 1})
+    loaded, run = load_plan(str(plan)), tmp_path / "runs" / "one"
+    (run / "reflections").mkdir(parents=True)
+    answer = "<instruction>Look for the fact. Check every line. Say No if none has it.</instruction>"
+    (run / "reflections" / "0001-1.answer.md").write_text(answer, encoding="utf-8")
+    Campaign(loaded.plan, loaded.corpus, loaded.lock, run, baseline=loaded.baseline, wait=False).run()
+    packed = pack_run(run, tmp_path / "a.zip", corpus=loaded.corpus)
+    assert packed.replay is None
+    shutil.rmtree(run)
+    assert replay_bundle(packed.path, tmp_path / "again").equal
 
 
 @pytest.mark.integration

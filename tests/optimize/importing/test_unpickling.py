@@ -90,6 +90,11 @@ def test_every_other_name_is_refused(value: Any, name: str) -> None:
         load_restricted(pickle.dumps(value), where="x")
 
 
+def test_no_memory_is_taken_that_the_file_does_not_have() -> None:
+    with pytest.raises(InputError, match="made of something else"):
+        load_restricted(b"cbuiltins\nbytearray\n(I99999999999\ntR.", where="x")
+
+
 def test_a_dotted_name_does_not_reach_into_what_is_allowed() -> None:
     data = b"\x80\x04\x8c\x08builtins\x8c\x0fset.__class__.x\x93."
     with pytest.raises(InputError, match=r"names builtins\.set\.__class__"):
