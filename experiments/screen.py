@@ -82,11 +82,7 @@ def final_screen(console: Console, directory: Path, result: CampaignResult, *, r
     if (directory / "prompt.md").exists():
         console.print(f"prompt:  {directory / 'prompt.md'}", soft_wrap=True, highlight=False)
     if store is not None:
-        console.print(
-            f"MLflow:  {store}   (look at it with: mlflow ui --backend-store-uri {store})",
-            soft_wrap=True,
-            highlight=False,
-        )
+        console.print(f"MLflow:  {store}   (look at it with: holdgate ui {directory})", soft_wrap=True, highlight=False)
     console.print(
         f"check:   holdgate audit {directory}   and   holdgate lineage {directory}", soft_wrap=True, highlight=False
     )

@@ -72,7 +72,7 @@ def _verification(title: str, source: Row, names: list[str]) -> Sheet:
                     (
                         f"{name}, {label}",
                         interval(part),
-                        f"{part['strictly']}/{part['n']} [{part['wilson']['low']:.2f}, {part['wilson']['high']:.2f}]",
+                        _strict(part),
                         _plain(part["chance"]),
                         f"{part['ties']}",
                         f"{part['left_out']}",
@@ -99,6 +99,7 @@ def _preference(title: str, source: Row, names: list[str]) -> Sheet:
         (
             f"{name}, by {part['by']}",
             interval(part),
+            _strict(part),
             _plain(part["chance"]),
             NOTHING if part["p"] is None else f"{part['p']:.4f}",
             f"{part['n']}",
@@ -111,7 +112,16 @@ def _preference(title: str, source: Row, names: list[str]) -> Sheet:
     )
     return Sheet(
         f"{title}: preference accuracy, ties one half",
-        ("aggregation, known by", "accuracy", "chance", "p above chance", "pairs", "ties", "left out"),
+        (
+            "aggregation, known by",
+            "accuracy",
+            "better alone (Wilson)",
+            "chance",
+            "p above chance",
+            "pairs",
+            "ties",
+            "left out",
+        ),
         rows,
     )
 
@@ -213,6 +223,11 @@ def _rate(row: Row) -> str:
     if row["value"] is None or row["low"] is not None or row["wilson"] is None:
         return interval(row)
     return f"{row['value']:.3f} [{row['wilson']['low']:.2f}, {row['wilson']['high']:.2f}] (Wilson)"
+
+
+def _strict(part: Row) -> str:
+    """How often it was strictly so, with Wilson's interval."""
+    return f"{part['strictly']}/{part['n']} [{part['wilson']['low']:.2f}, {part['wilson']['high']:.2f}]"
 
 
 def _plain(value: float | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from lineage.errors import InputError
 from lineage.records import CandidateKind
+from optimize.importing.gepa_trace import minibatch_words, tasks_of
 from optimize.importing.records import ImportedCandidate, ImportedLineage, SourceFile, finite
 from optimize.importing.unpickling import load_restricted
 
@@ -147,34 +148,30 @@ def _candidates(pool: _Pool, file: Path) -> Iterator[ImportedCandidate]:
         if not _known(parents):
             found.add(number)
             yield _accepted(pool, number, file)
-    for place, row in enumerate(pool.trace):
-        iteration = row["i"] + 1 if isinstance(row.get("i"), int) else place + 1
+    for place, row in enumerate(pool.trace, start=1):
+        iteration = row["i"] + 1 if isinstance(row.get("i"), int) else place
         fresh = row.get("new_program_indices") or [row.get("new_program_idx")]
-        fresh = [number for number in fresh if isinstance(number, int) and 0 <= number < len(pool.texts)]
-        tasks = [task for task in row.get("tasks") or [row] if isinstance(task, Mapping)]
+        tasks = list(tasks_of(row))
         for number in fresh:
-            if number in found:
+            if not isinstance(number, int) or not 0 <= number < len(pool.texts) or number in found:
                 continue
             found.add(number)
-            mine = [task for task in tasks if len(tasks) == 1 or _known(pool.parents[number]) == (_parent(task),)]
-            task = mine[0] if mine else {}
+            parents = _known(pool.parents[number])
+            task = next((task for task in tasks if set(task.parents) == set(parents)), None)
             tasks = [other for other in tasks if other is not task]
-            yield _accepted(pool, number, file, iteration=iteration, minibatch=_minibatch(task))
-        for count, task in enumerate(tasks if not fresh or len(tasks) else ()):
-            minibatch, parent = _minibatch(task), _parent(task)
-            if minibatch is None or parent is None or parent not in found:
-                continue
+            yield _accepted(pool, number, file, iteration=iteration, minibatch=None if task is None else task.minibatch)
+        for count, task in enumerate(task for task in tasks if found.issuperset(task.parents)):
             suffix = f".{count + 1}" if count else ""
             yield ImportedCandidate(
-                place=f"iteration {iteration}{suffix}",
-                name=f"i{iteration:02d}{suffix}",
+                place=f"proposal {place}{suffix}",
+                name=f"i{place:02d}{suffix}",
                 target=TARGET,
-                kind="mutation",
+                kind="mutation" if len(task.parents) == 1 else "merge",
                 outcome="rejected",
                 iteration=iteration,
-                parents=(str(parent),),
-                reason=minibatch_words(*minibatch),
-                minibatch=minibatch,
+                parents=tuple(str(parent) for parent in task.parents),
+                reason=minibatch_words(*task.minibatch),
+                minibatch=task.minibatch,
             )
     for number in range(len(pool.texts)):  # without a trace of their iterations
         if number not in found:
@@ -210,28 +207,6 @@ def _accepted(
         measures={} if mean is None else {"score": mean},
         scores=scores or None,
     )
-
-
-def minibatch_words(parent: float | None, child: float | None) -> str:
-    """Means on the minibatch in words."""
-    before, after = ("unknown" if value is None else f"{value:.3f}" for value in (parent, child))
-    return f"minibatch mean {after}, its parent's {before}"
-
-
-def _parent(task: Row) -> int | None:
-    parent = task.get("parent_idx", task.get("selected_program_candidate"))
-    return parent if isinstance(parent, int) else None
-
-
-def _minibatch(task: Row) -> tuple[float | None, float | None] | None:
-    """Mean scores of parent and child, where both were judged."""
-    means = []
-    for key in ("subsample_scores", "new_subsample_scores"):
-        values = [finite(value) for value in task.get(key) or ()]
-        if not values:
-            return None
-        means.append(None if None in values else fmean(value for value in values if value is not None))
-    return means[0], means[1]
 
 
 def _known(parents: Sequence[int | None]) -> tuple[int, ...]:

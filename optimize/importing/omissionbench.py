@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, cast
 
 from lineage.errors import InputError
 from lineage.records import CandidateKind
-from optimize.importing.gepa_search import minibatch_words
+from optimize.importing.gepa_trace import minibatch_words
 from optimize.importing.records import (
     Comparison,
     ImportedCandidate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -34,8 +35,9 @@ class SizeDependence:
         size: ``words`` or ``steps``.
         clean: rank correlation of score and size over clean notes.
         flawed: the same over flawed notes.
-        accuracy: preference accuracy against twins in thirds of the pairs, from the smallest clean notes on.
-        edges: largest size in each third.
+        accuracy: preference accuracy against twins in thirds of the pairs, from the smallest clean notes on; fewer
+            parts where many notes are of one size.
+        edges: largest size in each part.
     """
 
     aggregation: Aggregation
@@ -58,8 +60,7 @@ def size_dependence(
         level: in (0, 1), of the intervals.
     """
     pairs = [pair for pair in preferences(scored, by="twin") if pair is not None]
-    ordered = sorted(pairs, key=lambda pair: (size_of(pair.better, size), pair.worse.id, pair.worse.replicate))
-    parts = [part for part in _thirds(ordered) if part]
+    parts = _thirds(pairs, size)
 
     def correlation(notes: list[ScoredNote]) -> Estimate:
         sizes = [float(size_of(note, size)) for note in notes]
@@ -75,7 +76,7 @@ def size_dependence(
             grouped_mean([pair.credit(aggregation) for pair in part], [pair.better.group for pair in part], level=level)
             for part in parts
         ),
-        tuple(size_of(part[-1].better, size) for part in parts),
+        tuple(max(size_of(pair.better, size) for pair in part) for part in parts),
     )
 
 
@@ -132,6 +133,14 @@ def _correlation(sums: npt.NDArray[np.float64]) -> Floats:
     return found
 
 
-def _thirds(pairs: list[Preference]) -> tuple[list[Preference], ...]:
-    first, second = round(len(pairs) / 3), round(2 * len(pairs) / 3)
-    return pairs[:first], pairs[first:second], pairs[second:]
+def _thirds(pairs: Sequence[Preference], size: Size) -> tuple[list[Preference], ...]:
+    """About a third of the pairs each, from the smallest clean notes on; notes of one size stay together."""
+    sizes = sorted(size_of(pair.better, size) for pair in pairs)
+    if not sizes:
+        return ()
+    first, second = (sizes[(part * len(sizes) + 2) // 3 - 1] for part in (1, 2))
+    parts: tuple[list[Preference], ...] = ([], [], [])
+    for pair in pairs:
+        mine = size_of(pair.better, size)
+        parts[0 if mine <= first else 1 if mine <= second else 2].append(pair)
+    return tuple(part for part in parts if part)

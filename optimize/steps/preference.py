@@ -9,11 +9,13 @@ from typing import Any, Final
 from optimize.stats import (
     Estimate,
     GroupInfluence,
+    Interval,
     TestResult,
     grouped_mean,
     one_sided_p,
     paired_credit,
     ratio_influence,
+    wilson,
 )
 from optimize.steps.scored import ScoredNote, ScoredSteps
 from students.steps import Aggregation
@@ -47,6 +49,8 @@ class PreferenceAccuracy:
         by: how it is known which note is better: ``twin``, or ``rates`` that people gave.
         estimate: mean credit, with its interval by group; 0.5 is chance.
         above_chance: one-sided test against chance, by group.
+        strict: Wilson interval of the share of pairs in which the better note scores strictly higher.
+        strictly: number of such pairs.
         ties: pairs of equal scores.
         left_out: pairs that lack a score.
     """
@@ -55,6 +59,8 @@ class PreferenceAccuracy:
     by: str
     estimate: Estimate
     above_chance: TestResult
+    strict: Interval
+    strictly: int
     ties: int
     left_out: int
 
@@ -80,6 +86,8 @@ def preference_accuracy(
         by,
         grouped_mean(earned, groups, level=level),
         one_sided_p(earned, groups, null=CHANCE),
+        wilson(earned.count(1.0), len(earned), level=level),
+        earned.count(1.0),
         earned.count(CHANCE),
         len(found) - len(pairs),
     )

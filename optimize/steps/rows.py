@@ -107,6 +107,8 @@ def _preference(found: PreferenceAccuracy) -> dict[str, Any]:
         **estimate_row(found.estimate),
         "chance": preference.CHANCE,
         "p": number(found.above_chance.p),
+        "strictly": found.strictly,
+        "wilson": _ends(found.strict),
         "ties": found.ties,
         "left_out": found.left_out,
     }

@@ -194,6 +194,61 @@ def test_a_result_that_is_none_is_refused(searched: Any, tmp_path: Path, change:
     assert not (tmp_path / "run").exists()
 
 
+def state(**changes: Any) -> dict[str, Any]:
+    """A saved search of three seeds' worth of candidates, as gepa 0.1.4 pickles it."""
+    texts = [{"instruction": text} for text in ("one", "two", "three", "four")]
+    return {
+        "program_candidates": texts,
+        "parent_program_for_candidate": [[None], [0], [0], [1, 2]],
+        "prog_candidate_val_subscores": [{"a": 0.1 * number} for number in range(4)],
+        "full_program_trace": [
+            {"i": 0, "selected_program_candidate": 0, "subsample_scores": [0.5], "new_subsample_scores": [0.75]}
+            | {"new_program_idx": 1},
+            {"i": 1, "tasks": [{"parent_idx": 0, "subsample_scores": [0.5], "new_subsample_scores": [1.0]}]}
+            | {"new_program_idx": 2},
+            {"i": 2, "merged_entities": (1, 2, 0), "id1_subsample_scores": [0.25, 0.25]}
+            | {"id2_subsample_scores": [0.5, 0.5], "new_program_subsample_scores": [0.25, 0.5]},
+            {"i": 3, "merged_entities": (1, 2, 0), "id1_subsample_scores": [0.25, 0.25]}
+            | {"id2_subsample_scores": [0.5, 0.5], "new_program_subsample_scores": [0.75, 0.5], "new_program_idx": 3},
+            {"i": 3, "selected_program_candidate": 3, "subsample_scores": [0.5], "new_subsample_scores": [0.25]},
+            {"i": 4, "selected_program_candidate": 3, "subsample_scores": [0.5]},
+        ],
+        **changes,
+    }
+
+
+def test_merges_and_a_resumed_search_are_read_with_their_minibatches(tmp_path: Path) -> None:
+    (tmp_path / "gepa_state.bin").write_bytes(pickle.dumps(state()))
+    found = [
+        (one.name, one.kind, one.outcome, one.parents, one.minibatch, one.iteration)
+        for one in read_lineage("gepa", tmp_path).candidates
+    ]
+    assert found == [
+        ("seed", "seed", "seed", (), None, 0),
+        ("p01", "mutation", "accepted", ("0",), (0.5, 0.75), 1),
+        ("p02", "mutation", "accepted", ("0",), (0.5, 1.0), 2),
+        ("i03", "merge", "rejected", ("1", "2"), (0.5, 0.375), 3),
+        ("p03", "merge", "accepted", ("1", "2"), (0.5, 0.625), 4),
+        ("i05", "mutation", "rejected", ("3",), (0.5, 0.25), 4),
+    ]
+
+
+def test_a_state_before_version_2_is_read_too(tmp_path: Path) -> None:
+    old = state(prog_candidate_val_subscores=[[0.5], [0.25], [0.5], [1.0]], full_program_trace=[])
+    (tmp_path / "gepa_state.bin").write_bytes(pickle.dumps(old))
+    lineage = read_lineage("gepa", tmp_path)
+    assert [one.scores for one in lineage.candidates] == [{"0": 0.5}, {"0": 0.25}, {"0": 0.5}, {"0": 1.0}]
+    assert "rejected proposals" in lineage.lacks
+    assert {one.iteration for one in lineage.candidates[1:]} == {None}
+
+
+def test_a_pickle_of_something_else_is_no_search(tmp_path: Path) -> None:
+    for value, words in ((["a"], "holds no saved search but a list"), ({"a": 1}, "program_candidates is missing")):
+        (tmp_path / "gepa_state.bin").write_bytes(pickle.dumps(value))
+        with pytest.raises(InputError, match=words):
+            read_lineage("gepa", tmp_path)
+
+
 def test_a_directory_that_holds_something_takes_no_import(searched: Any, imported: Path) -> None:
     with pytest.raises(InputError, match="holds something already"):
         import_lineage("gepa", searched.directory, imported)

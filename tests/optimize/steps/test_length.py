@@ -71,6 +71,11 @@ def test_accuracy_is_read_in_thirds_from_the_smallest_on(scored: MakeScored) -> 
     assert empty.accuracy == ()
 
 
+def test_notes_of_one_size_are_never_parted(scored: MakeScored) -> None:
+    found = size_dependence(scored(perfect), aggregation="sum", size="words")
+    assert [part.n for part in found.accuracy] == [12], "all clean notes are of one size"
+
+
 @pytest.mark.parametrize(
     ("x", "groups", "reason"), [([], [], "there is no observation"), ([1.0, 2.0, 3.0], ["g"] * 3, "of one group")]
 )

@@ -46,7 +46,8 @@ def test_twins_and_rates_say_which_note_is_better(scored: MakeScored) -> None:
 
 def test_one_who_knows_is_always_right_and_one_who_never_decides_is_at_chance(scored: MakeScored) -> None:
     right = preference_accuracy(scored(perfect), aggregation="sum", by="twin")
-    assert (right.estimate.value, right.ties, right.estimate.n) == (1.0, 0, 12)
+    assert (right.estimate.value, right.ties, right.estimate.n, right.strictly) == (1.0, 0, 12, 12)
+    assert 0.7 < right.strict.low < right.strict.high == 1.0, "certainty is not had from twelve pairs"
     level = preference_accuracy(scored(blind), aggregation="minimum", by="twin")
     assert (level.estimate.value, level.ties) == (CHANCE, 12)
 
