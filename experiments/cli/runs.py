@@ -14,9 +14,11 @@ from experiments.cli.campaigns import not_a_run
 from experiments.crossing.writing import is_experiment, write_experiment_report
 from experiments.judging import write_table
 from experiments.report import write_report
-from lineage.audit import audit_ledger, check_kept_head
+from experiments.report.checking import check_report
+from lineage.audit import Finding, audit_ledger, check_kept_head
 from lineage.bundle import is_bundle
 from optimize.bundling import audit_bundle
+from optimize.crossing import audit_experiment
 from optimize.judging.recorded import is_judging
 from optimize.recompute import audit_numbers
 
@@ -25,21 +27,34 @@ RunDirectory = click.argument("run", type=click.Path(path_type=Path))
 
 @click.command("audit")
 @RunDirectory
-@click.option("--head", metavar="HASH", help="A ledger head kept elsewhere, which must be in the chain.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--head", metavar="HASH", help="Hash of a ledger head that was kept elsewhere; it must be in the chain.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON: severity, place, words, remedy.")
 def audit_command(run: Path, head: str | None, as_json: bool) -> None:
-    """Check a run without keys or network: chain, order, hashes, and every number recomputed from the judgements.
+    """Check a run, or a bundle of one, without keys or network, and say of each finding where it is and what to do.
 
-    Exit status 0 if nothing is wrong, 1 if there is an error. A rewrite of everything shows only against a head that
-    was kept elsewhere (--head); nothing in the run directory itself could show it.
+    Checked are the chain of events and its head; the hashes of plan, split lock, examples, judgements, prompt and
+    verdict; the order of events (splits before the search, the baseline before any proposal, each opening once); that
+    every candidate is its texts' hash, has its parents before it and comes to one outcome; every score, measure, reward,
+    outcome, the choice and the verdict, computed again from the judgements; the spend, within the ledger and in the
+    call cache beside the run; the local MLflow store, read without a server; the report, written again; what was
+    found of copied text; and the versions of the software.
+
+    
+    Severities: error    the run is not what its ledger says, or broke a rule; do not rely on it
+                warning  a reader must know it: unfinished, copied text, a mirror that is behind
+                info     what was compared, and what could not be
+    Exit status: 0 no error; 1 an error; 2 there is nothing here to audit, or wrong usage
+
+    An unbroken chain shows that nothing was edited since it was written. Whoever rewrites the whole directory
+    consistently, head included, leaves nothing in it that could show that: it is found only against a head that was
+    kept elsewhere. Keep the hash of ledger.head.json, from the moment that matters, where the run's owner cannot
+    change it, such as in a signed commit or a mail, and give it as --head.
     """
     if is_bundle(run):
         findings = audit_bundle(run, head=head)
     else:
         _existing(run)
-        findings = audit_ledger(run)
-        if not any(finding.severity == "error" for finding in findings):
-            findings += audit_numbers(run)
+        findings = audit_experiment(run) if is_experiment(run) else _audited(run)
         if head is not None:
             findings += check_kept_head(run, head)
     errors = [finding for finding in findings if finding.severity == "error"]
@@ -53,13 +68,23 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
             )
             if finding.remedy:
                 console.print(f"    {finding.remedy}", highlight=False, soft_wrap=True)
+        warnings = sum(finding.severity == "warning" for finding in findings)
         console.print(
-            f"{run}: {len(errors)} errors, {len(findings) - len(errors)} remarks. "
+            f"{run}: {len(errors)} errors, {warnings} warnings, {len(findings) - len(errors) - warnings} remarks. "
             + ("The numbers are those of the judgements." if not errors else ""),
             highlight=False,
             soft_wrap=True,
         )
     sys.exit(1 if errors else 0)
+
+
+def _audited(run: Path) -> list[Finding]:
+    """Findings about a run directory; numbers are computed again where the structure holds."""
+    findings = audit_ledger(run)
+    if not any(finding.severity == "error" for finding in findings):
+        findings += audit_numbers(run)
+        findings += check_report(run)
+    return findings
 
 
 @click.command("report")

@@ -93,7 +93,7 @@ def _optimism(data: ReportData) -> Section:
 def _scores(data: ReportData) -> Section:
     pictures = tuple(
         distribution_picture(
-            f"Scores of the {name}, {split}",
+            f"Scores of the {name} on {split if split == 'accept' else 'held-out data'}",
             arm.clean,
             arm.flawed,
             scale=data.scale,

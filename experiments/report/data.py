@@ -19,6 +19,7 @@ from lineage.records import VOLATILE
 from lineage.segments import read_segment
 from optimize.equal_budget import PURPOSE as EQUAL_BUDGET
 from splits.corpus import Example
+from students.designs import DESIGNS
 
 Row = Mapping[str, Any]
 
@@ -97,7 +98,12 @@ class ReportData:
     @property
     def scale(self) -> float:
         """The student's score of a flawless document."""
-        return 10.0 if self.plan["plan"]["student"]["shape"] == "whole-note" else 1.0
+        shape = self.plan["plan"]["student"]["shape"]
+        if (design := DESIGNS.get(shape)) is not None:
+            return design.scale
+        # A student of the user's own states none: scores above 1 are of judges that grade up to 10.
+        scores = (*self.baseline.clean, *self.baseline.flawed, *self.winner.clean, *self.winner.flawed)
+        return 10.0 if max(scores, default=0.0) > 1.0 else 1.0
 
     @property
     def known_in_order(self) -> tuple[Proposal, ...]:

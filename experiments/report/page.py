@@ -110,7 +110,8 @@ def _table(table: Table) -> str:
 
 def _row(row: Sequence[str], numeric: Sequence[bool]) -> str:
     cells = (f"<td{_look(cell, number)}>{escape(cell)}</td>" for cell, number in zip(row[1:], numeric[1:], strict=True))
-    return f'<tr><th scope="row">{escape(row[0])}</th>{"".join(cells)}</tr>\n'
+    look = ' class="long"' if len(row[0]) > 2 * LONG else ""
+    return f'<tr><th scope="row"{look}>{escape(row[0])}</th>{"".join(cells)}</tr>\n'
 
 
 def _look(cell: str, number: bool) -> str:

@@ -89,7 +89,7 @@ def _crossed(name: str, scored: ScoredExamples, split: str) -> Table | None:
         return "no pairs" if row["value"] is None else f"{row['value']:.2f} (n = {row['pairs']})"
 
     return Table(
-        f"{name}, {split}: paired discrimination of omissions by trace and severity, with the number of pairs.",
+        f"{name[:1].upper()}{name[1:]}, {split}: paired discrimination of omissions by trace and severity, with pairs.",
         ("Trace", *found),
         tuple((trace, *(cell(trace, severity) for severity in found)) for trace in traces),
     )

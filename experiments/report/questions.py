@@ -141,5 +141,14 @@ def _table(title: str, found: Mapping[str, AccuracyByType]) -> Table:
     return Table(
         f"{title}: shares with 95% intervals by group and by Wilson, which takes questions as independent.",
         ("Question", "Judge", "Right", "Asked", "Groups", "Share", "By group", "Wilson"),
-        tuple((row[0], name, *row[1:]) for name, one in found.items() for row in one.rows()),
+        tuple(_row(entry, name) for name, one in found.items() for entry in (*one.types, one.overall)),
     )
+
+
+def _row(entry: TypeAccuracy, judge: str) -> tuple[str, ...]:
+    counts = (f"{entry.correct}", f"{entry.n}", f"{entry.n_groups}")
+    intervals = (
+        f"[{found.low:.3f}, {found.high:.3f}]" if found.defined else "no interval"
+        for found in (entry.interval, entry.wilson)
+    )
+    return (entry.name, judge, *counts, "not defined" if entry.reason else f"{entry.value:.3f}", *intervals)

@@ -26,7 +26,7 @@ from lineage.audit.register import check_register
 from lineage.audit.result import check_choice, check_prompt, check_state, check_verdict
 from lineage.audit.spend import check_spend
 from lineage.canonical import pretty_json
-from lineage.errors import LedgerError
+from lineage.errors import HoldgateError, LedgerError
 from lineage.imported import is_imported
 from lineage.ledger import OPERATIONAL, _read, check_head
 
@@ -106,7 +106,7 @@ def _guarded(check: Check, run: RunRecord) -> list[Finding]:
     found: list[Finding] = []
     try:
         found.extend(check(run))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (HoldgateError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         checked = check.__name__.removeprefix("check_")
         words = f"a record does not have the form it must have ({checked}: {error!r})"
         found.append(Finding("error", "ledger.jsonl", words))

@@ -13,6 +13,7 @@ from lineage.audit.mirrored import MirroredPrompt, MirroredRun, expected_store
 from lineage.audit.mlflow_store import Stored, StoredRun, read_store
 from lineage.audit.record import Finding, RunRecord
 from lineage.canonical import digest_bytes, pretty_json
+from lineage.errors import LedgerError
 from lineage.ledger import Event
 from lineage.mirror.layout import PREFIX, TOP
 from lineage.mirror.store import STATE
@@ -142,13 +143,13 @@ def _compared(run: RunRecord, stored: Stored, place: str) -> Iterator[Finding]:
         words = f"the mirror lacks the last {behind} events of the ledger"
         yield Finding("warning", place, words, "holdgate lineage sync RUN")
     version = max((found.version for found in stored.versions), default=None)
-    expected = expected_store(
-        run.directory,
-        steps,
-        experiment_id=top.experiment,
-        ids={key: one.id for key, one in by_key.items()},
-        version=version,
-    )
+    ids = {key: one.id for key, one in by_key.items()}
+    try:
+        expected = expected_store(run.directory, steps, experiment_id=top.experiment, ids=ids, version=version)
+    except LedgerError:  # a finding of its own
+        words = "is not compared with a ledger whose judgements are damaged"
+        yield Finding("warning", place, words, "restore the judgements first")
+        return
     runs = expected.made
     for key in sorted({*by_key, *runs}):
         if key not in by_key:

@@ -13,6 +13,7 @@ from lineage.bundle import Extracted, extract_bundle
 from lineage.errors import HoldgateError
 from lineage.imported import is_imported_run
 from lineage.ledger import Head, canonical_state, read_events
+from lineage.mirror.store import STATE
 from optimize.bundling.replaying import CALLS, LOCK
 from optimize.bundling.stated import check_stated
 from optimize.bundling.withheld_audit import audit_withheld
@@ -38,6 +39,7 @@ def audit_bundle(path: Path, *, head: str | None = None) -> list[Finding]:
         try:
             found = extract_bundle(path, Path(place))
             check_stated(found)
+            (found.run / STATE).unlink(missing_ok=True)  # it names a file of this machine to look into
         except HoldgateError as error:
             return [Finding("error", path.name, str(error), AGAIN)]
         damaged = [Finding("error", damage.name, damage.words, AGAIN) for damage in found.damage]

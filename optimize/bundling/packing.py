@@ -13,6 +13,7 @@ from lineage.bundle import Member, write_bundle
 from lineage.errors import BundleError, HoldgateError, LedgerError
 from lineage.imported import is_imported
 from lineage.ledger import Event, canonical_state, check_head, read_events
+from lineage.mirror.store import STATE
 from lineage.records import VOLATILE
 from optimize.bundling.answers import UsedAnswers, answer_lines
 from optimize.bundling.replaying import CALLS, no_replay, replay_run
@@ -100,10 +101,10 @@ def pack_run(
 
 
 def _run_files(run: Path) -> Iterator[tuple[str, Path]]:
-    """Every file of the run directory but those of the process and unfinished ones."""
+    """Every file of the run directory but unfinished ones, and those of its process and of its mirror."""
     for file in sorted(run.rglob("*")):
         name = file.relative_to(run)
-        if any(part.startswith(".") for part in name.parts) or name.suffix == ".lock":
+        if any(part.startswith(".") for part in name.parts) or name.suffix == ".lock" or name.name == STATE:
             continue
         if file.is_symlink():
             raise BundleError(f"{file}: is a link, and a bundle holds files alone; put the file in its place")

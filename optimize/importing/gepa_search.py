@@ -57,7 +57,6 @@ def read_gepa(path: Path, *, name: str) -> ImportedLineage:
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name gepa's run_dir, or its {STATE}") from error
     state = load_restricted(data, where=str(file))
-    state = state if isinstance(state, dict) else vars(state) if hasattr(state, "__dict__") else None
     if not isinstance(state, dict):
         raise InputError(f"{file}: holds no saved search but a {type(state).__name__}; name gepa's {STATE}")
     scores = state.get("prog_candidate_val_subscores")

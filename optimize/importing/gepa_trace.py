@@ -18,7 +18,7 @@ class Task:
     minibatch: tuple[float | None, float | None]
 
 
-def tasks_of(row: Row) -> Iterator[Task]:
+def tasks_of(row: Mapping[str, Any]) -> Iterator[Task]:
     """The proposals of an iteration of which parent and child were judged on a minibatch."""
     merged = row.get("merged_entities")
     if isinstance(merged, list | tuple) and all(type(parent) is int for parent in merged[:2]):

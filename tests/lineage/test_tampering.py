@@ -195,6 +195,8 @@ def row_changed(place: Place, rng: random.Random) -> str:
         rows = store.execute(f"SELECT rowid, {column} FROM {table} WHERE {where} ORDER BY rowid").fetchall()
         row, value = rng.choice(rows)
         changed = value + 1 if isinstance(value, int | float) else other_text(str(value), rng)
+        if column == "status":  # of which MLflow knows five
+            changed = "KILLED"
         store.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (changed, row))
     return f"../{STORE}" if table != "experiments" or column != "name" else "mlflow.json"
 

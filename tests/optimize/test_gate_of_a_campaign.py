@@ -113,7 +113,7 @@ class TestNotConfirmed:
         assert "before opening: confirm-on-accept | NO" in text
         assert "Scores of the baseline on held-out data" in text
         assert "Winner c02, held-out" not in text
-        assert "| c02 (winner) | 0.700 [0.129, 1.271], n = 10 | not measured |" in text
+        assert "| c02 (winner) | 0.700 [0.129, 1.271], n = 10 | not opened there |" in text
         seen = screen(unconfirmed)
         assert "NOT CONFIRMED" in seen
         assert "not opened" in seen

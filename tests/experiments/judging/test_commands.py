@@ -157,9 +157,12 @@ def test_what_is_no_judging_run_is_refused_by_compare(holdgate: Run, finished_ju
     assert (status, "were edited after they were recorded" in error) == (2, True)
 
 
-def test_the_report_of_a_judging_run_is_its_table(holdgate: Run, finished_judging: Path, tmp_path: Path) -> None:
+def test_the_report_of_a_judging_run_is_its_table_and_a_page(
+    holdgate: Run, finished_judging: Path, tmp_path: Path
+) -> None:
     copy = Path(shutil.copytree(finished_judging, tmp_path / "copy"))
     status, said, _ = holdgate("report", copy)
     assert status == 0
-    assert said.split() == [str(copy / "table.md"), str(copy / "scores.csv")]
+    names = ("table.md", "scores.csv", "report.html", "report.md")
+    assert said.split() == [str(copy / name) for name in names]
     assert (copy / "table.md").is_file()

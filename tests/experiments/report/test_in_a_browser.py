@@ -34,7 +34,7 @@ SECTIONS = (
 
 def looked_at(page: Path, open_page: OpenPage, *, pictures: int) -> Any:
     """A page that is whole at every width, on paper and in the dark; returns it as a phone shows it."""
-    for options in ({"width": 1280}, {"width": 760, "media": "print"}, {"width": 390, "dark": True}):
+    for options in ({"width": 1280}, {"width": 690, "media": "print"}, {"width": 390, "dark": True}):
         opened = open_page(page, **options)
         assert opened.said == []
         assert opened.asked == []

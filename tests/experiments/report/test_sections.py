@@ -130,3 +130,10 @@ def test_a_segment_that_the_report_does_not_read_is_checked_all_the_same(finishe
     path.write_text(path.read_text(encoding="utf-8").replace('"replicate":0', '"replicate":1', 1), encoding="utf-8")
     with pytest.raises(LedgerError, match="were edited after they were recorded"):
         write_report(finished)
+
+
+@pytest.mark.parametrize(("shape", "scale"), [("engineered", 10.0), ("checklist", 1.0), ("a shape of one's own", 1.0)])
+def test_scores_are_drawn_on_the_scale_of_the_design(data: ReportData, shape: str, scale: float) -> None:
+    plan = data.plan["plan"]
+    body = {**data.plan, "plan": {**plan, "student": {**plan["student"], "shape": shape}}}
+    assert replace(data, plan=body).scale == scale

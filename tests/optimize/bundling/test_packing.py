@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from lineage import read_events
-from lineage.bundle import extract_bundle
+from lineage.bundle import extract_bundle, write_bundle
 from lineage.errors import BundleError, LedgerError
+from lineage.mirror.store import STATE
 from optimize.bundling import Packed, audit_bundle, pack_run
 from splits import Corpus, load_corpus
 
@@ -64,6 +65,20 @@ def test_the_hash_of_the_corpus_alone_can_be_packed_and_is_then_not_replayable(
     findings = audit_bundle(packed.path)
     assert not any(finding.severity == "error" for finding in findings)
     assert any(finding.severity == "warning" and "not packed" in finding.words for finding in findings)
+
+
+def test_where_it_was_mirrored_is_no_part_of_it_and_nothing_is_looked_into_for_it(
+    run_copy: Path, packed: Packed, consults: Corpus, tmp_path: Path
+) -> None:
+    (run_copy / STATE).write_text(json.dumps({"tracking_uri": "sqlite:////etc/passwd"}), encoding="utf-8")
+    again = pack_run(run_copy, tmp_path / "again.zip", corpus=consults)
+    assert again.path.read_bytes() == packed.path.read_bytes()
+    found = extract_bundle(packed.path, tmp_path / "files")
+    files: dict[str, Path | bytes] = {name: found.directory / name for name in found.members}
+    files[f"run/{STATE}"] = run_copy / STATE
+    content = {key: value for key, value in found.manifest.items() if key not in ("files", "format")}
+    write_bundle(tmp_path / "hostile.zip", content, files)
+    assert not any("passwd" in finding.words for finding in audit_bundle(tmp_path / "hostile.zip"))
 
 
 def test_another_corpus_is_refused(finished_run: Path, consults: Corpus, tmp_path: Path) -> None:
