@@ -113,7 +113,8 @@ class DrawnEvaluator(Evaluator):
         examples = sorted(example.id for example in corpus.examples)
         margins, scores = self.scores(candidate.id, examples)
         threshold, hashed = float(getattr(student, "threshold", 0.5)), student_hash(student)
-        lines, content = [], hashlib.sha256()
+        lines: list[str] = []
+        content = hashlib.sha256()
         for place, example in enumerate(examples):
             facts = self._facts[self._stripped[example].group]
             kept, paid = self._line(candidate.id, example, hashed, facts, margins[place], scores[place], threshold)

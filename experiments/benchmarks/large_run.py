@@ -247,11 +247,16 @@ class _QuickSearch(Protocol):
     ) -> None:
         """Draw a child until it is better than its parent on the minibatch, or is not, as it is to be."""
         for draw in range(100):
-            quality = self.evaluator.quality(parent.id) + (0.002 if better else -0.2)
-            self.evaluator.draw(child.id, quality, 1000 * child.iteration + draw)
-            gain = minibatch_gain(theirs, self._rewards(student, self.evaluator.drawn(child.id, minibatch)))
+            quality = self._drawn.quality(parent.id) + (0.002 if better else -0.2)
+            self._drawn.draw(child.id, quality, 1000 * child.iteration + draw)
+            gain = minibatch_gain(theirs, self._rewards(student, self._drawn.drawn(child.id, minibatch)))
             if (gain > 0) == better:
                 return
+
+    @property
+    def _drawn(self) -> DrawnEvaluator:
+        assert isinstance(self.evaluator, DrawnEvaluator), "it is made with it"
+        return self.evaluator
 
     def _judge(self, student: Student, one: Candidate, corpus: Corpus, purpose: str, iteration: int) -> Evaluation:
         split = "accept" if purpose == "accept" else "reflect"

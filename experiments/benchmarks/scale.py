@@ -4,10 +4,11 @@
     python experiments/benchmarks/scale.py --run DIRECTORY [--only audit,frame,report]
     python experiments/benchmarks/scale.py [--candidates 1000] [--json]
 
-The first writes the run directory of a finished campaign, which an audit takes for genuine: about a hundred judgements a
-candidate, so that 10,000 candidates take two minutes and 1.3 GB. ``holdgate audit``, ``lineage`` and ``report`` open it
-like any other. The second measures commands on a run directory that is there, each in a process of its own, by wall and
-CPU seconds and peak memory. The third does both in a temporary directory. The scores are drawn: nothing is about a judge.
+The first writes the run directory of a finished campaign, which an audit takes for genuine: about a hundred judgements
+a candidate, so that 10,000 candidates take two minutes and 1.3 GB. ``holdgate audit``, ``lineage`` and ``report`` open
+it like any other. The second measures commands on a run directory that is there, each in a process of its own, by wall
+and CPU seconds and peak memory. The third does both in a temporary directory. The scores are drawn: nothing is about a
+judge.
 """
 
 from __future__ import annotations

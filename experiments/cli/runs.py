@@ -34,16 +34,17 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
 
     Checked are the chain of events and its head; the hashes of plan, split lock, examples, judgements, prompt and
     verdict; the order of events (splits before the search, the baseline before any proposal, each opening once); that
-    every candidate is its texts' hash, has its parents before it and comes to one outcome; every score, measure, reward,
-    outcome, the choice and the verdict, computed again from the judgements; the spend, within the ledger and in the
-    call cache beside the run; the local MLflow store, read without a server; the report, written again; what was
-    found of copied text; and the versions of the software.
+    every candidate is its texts' hash, has its parents before it and comes to one outcome; every score, measure,
+    reward and outcome, the choice and the verdict, computed again from the judgements; the spend, within the ledger
+    and in the call cache beside the run; the local MLflow store, read without a server; the report, written again;
+    what was found of copied text; and the versions of the software.
 
-    
-    Severities: error    the run is not what its ledger says, or broke a rule; do not rely on it
-                warning  a reader must know it: unfinished, copied text, a mirror that is behind
-                info     what was compared, and what could not be
-    Exit status: 0 no error; 1 an error; 2 there is nothing here to audit, or wrong usage
+    Every finding has a severity. An error: the run is not what its ledger says, or broke a rule; do not rely on it. A
+    warning: a reader must know it, such as an unfinished run, copied text, or a mirror that is behind. Info: what was
+    compared, and what could not be.
+
+    The exit status is 0 without an error, 1 with one, and 2 where there is nothing to audit, so that it can end a step
+    of continuous integration; warnings do not change it, and --json has them all.
 
     An unbroken chain shows that nothing was edited since it was written. Whoever rewrites the whole directory
     consistently, head included, leaves nothing in it that could show that: it is found only against a head that was

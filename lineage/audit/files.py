@@ -99,12 +99,13 @@ class _Listed:
         self, run: RunRecord, examples: Sequence[str]
     ) -> tuple[str, Counter[str], frozenset[str], frozenset[str]]:
         """Of sorted example ids: their hash, and kinds, splits and groups of those that are listed."""
-        if (found := self.known.get(key := tuple(examples))) is None:
+        key = tuple(examples)
+        if key not in self.known:
             rows = [run.examples.get(example, {}) for example in examples]
-            parts = (frozenset(row.get(name, "") for row in rows) for name in ("split", "group"))
-            found = digest(list(examples)), Counter(row.get("kind", "") for row in rows), *parts
-            self.known[key] = found
-        return found
+            splits, groups = (frozenset(str(row.get(name, "")) for row in rows) for name in ("split", "group"))
+            kinds = Counter(str(row.get("kind", "")) for row in rows)
+            self.known[key] = digest(list(examples)), kinds, splits, groups
+        return self.known[key]
 
 
 def _segment(run: RunRecord, listed: _Listed, judged: Judged, file: str) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from lineage.audit.mirrored import MirroredPrompt, MirroredRun, expected_store
-from lineage.audit.mlflow_store import Stored, StoredRun, read_store
-from lineage.audit.record import Finding, RunRecord
+from lineage.audit.mlflow_store import ARTIFACTS, Stored, StoredRun, read_store
+from lineage.audit.record import Finding, RunRecord, Severity
 from lineage.canonical import digest_bytes, pretty_json
 from lineage.errors import LedgerError
 from lineage.ledger import Event
@@ -22,6 +22,7 @@ SQLITE: Final = "sqlite:///"
 STORE: Final = "mlflow.db"
 """The local store of a run directory, unless another was named: beside it."""
 SYNC: Final = "holdgate lineage sync RUN, into a new store if this one was edited"
+COUNT: Final = f"{PREFIX}ledger.count"
 TEXT: Final = "mlflow.prompt.text"
 STATED: Final = ("campaign", "experiment", "mirrored", "run", "runs", "status", "tracking_uri")
 
@@ -62,7 +63,7 @@ def check_mirror(run: RunRecord) -> Iterator[Finding]:
         else:
             yield Finding("info", STATE, "not mirrored into MLflow: nothing to compare", "holdgate lineage sync RUN")
         return
-    yield from _remembered(stored, state)
+    yield from _remembered(run, stored, state)
     yield from _compared(run, stored, place)
 
 
@@ -93,19 +94,23 @@ def _place(run: RunRecord, path: Path) -> str:
     return f"../{path.name}" if path.parent == run.directory.absolute().parent else str(path)
 
 
-def _remembered(stored: Stored, state: Mapping[str, Any]) -> Iterator[Finding]:
+def _remembered(run: RunRecord, stored: Stored, state: Mapping[str, Any]) -> Iterator[Finding]:
     """What the run directory remembers of its mirror is what the store says."""
     top = next((one for one in stored.runs if one.tags.get(f"{PREFIX}key") == TOP), None)
+    count = 0 if top is None else _number(top.tags.get(COUNT, "0"))
     said = {
         "run": None if top is None else top.id,
         "runs": len(stored.runs),
         "status": None if top is None else top.status,
         "experiment": None if top is None else stored.experiments.get(top.experiment),
-        "mirrored": 0 if top is None else _number(top.tags.get(f"{PREFIX}ledger.count", "0")),
+        "mirrored": count,
     }
+    # A process that is killed while it sends leaves a store that is behind the ledger and ahead of what is remembered.
+    killed = isinstance(count, int) and state["mirrored"] <= count <= run.steps[-1].seq
     for name, value in said.items():
         if state[name] != value:
-            yield Finding("error", STATE, f"{name} is {state[name]!r}, and the store says {value!r}", SYNC)
+            words = f"{name} is {state[name]!r}, and the store says {value!r}"
+            yield Finding("warning" if killed else "error", STATE, words, SYNC)
     there = Path(state["tracking_uri"].removeprefix(SQLITE))
     if not there.is_file() and top is not None:
         kept = Path(stored.locations.get(top.experiment, "").removeprefix("file://"))
@@ -132,16 +137,18 @@ def _compared(run: RunRecord, stored: Stored, place: str) -> Iterator[Finding]:
     if top is None:
         yield Finding("error", place, "holds no run of this campaign", SYNC)
         return
-    count = _number(top.tags.get(f"{PREFIX}ledger.count", ""))
+    count = _number(top.tags.get(COUNT, "0"))
     steps = [event for event in run.steps if isinstance(count, int) and event.seq < count]
-    if not steps or steps[-1].seq + 1 != count:
+    behind = len(run.steps) - len(steps)
+    if not isinstance(count, int) or (count and (not steps or steps[-1].seq + 1 != count)):
         words = f"says that {count!r} events are mirrored, and the ledger has no event before that"
         yield Finding("error", f"{place} run {top.id}", words, SYNC)
         return
-    behind = len(run.steps) - len(steps)
     if behind:
         words = f"the mirror lacks the last {behind} events of the ledger"
         yield Finding("warning", place, words, "holdgate lineage sync RUN")
+    if not steps:
+        return
     version = max((found.version for found in stored.versions), default=None)
     ids = {key: one.id for key, one in by_key.items()}
     try:
@@ -151,16 +158,21 @@ def _compared(run: RunRecord, stored: Stored, place: str) -> Iterator[Finding]:
         yield Finding("warning", place, words, "restore the judgements first")
         return
     runs = expected.made
+    # What a process that was killed had sent of the events that the mirror lacks is not told from an edit.
+    severity: Severity = "warning" if behind else "error"
     for key in sorted({*by_key, *runs}):
         if key not in by_key:
             yield Finding("error", place, f"lacks the run of {_named(run, key)}", SYNC)
         elif key not in runs:
-            yield Finding("error", f"{place} run {by_key[key].id}", f"a run of {key!r}, which no event made", SYNC)
+            where = f"{place} run {by_key[key].id}"
+            yield Finding(severity, where, f"a run of {_named(run, key)}, which no mirrored event made", SYNC)
         else:
             where = f"{place} run {by_key[key].id}"
             for words in _differences(runs[key], by_key[key], stored, finished=steps[-1].type == "finished"):
-                yield Finding("error", where, f"{_named(run, key)}: {words}", SYNC)
-            yield from _artifacts(runs[key], by_key[key], stored)
+                yield Finding(severity, where, f"{_named(run, key)}: {words}", SYNC)
+            for file in _artifacts(runs[key], by_key[key], stored):
+                words = "is not the artifact that the ledger gives it (edited or missing)"
+                yield Finding(severity, file, words, SYNC)
     yield from _prompts(expected.prompts, stored, place)
 
 
@@ -214,12 +226,12 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _artifacts(wanted: MirroredRun, found: StoredRun, stored: Stored) -> Iterator[Finding]:
+def _artifacts(wanted: MirroredRun, found: StoredRun, stored: Stored) -> Iterator[str]:
+    """Where files of a run lie that are not what they must be."""
     for file, sha256 in sorted(wanted.files.items()):
         path = stored.artifact(found, file)
         if not path.is_file() or digest_bytes(path.read_bytes()) != sha256:
-            words = "is not the artifact that the ledger gives it (edited or missing)"
-            yield Finding("error", f"mlflow-artifacts/{found.id}/artifacts/{file}", words, SYNC)
+            yield f"{ARTIFACTS}/{found.id}/artifacts/{file}"
 
 
 def _prompts(wanted: list[MirroredPrompt], stored: Stored, place: str) -> Iterator[Finding]:
@@ -227,9 +239,7 @@ def _prompts(wanted: list[MirroredPrompt], stored: Stored, place: str) -> Iterat
     for prompt in wanted:
         same = [found for found in stored.versions if found.name == prompt.name]
         if len(same) != 1:
-            words = (
-                f"the prompt registry has {len(same)} versions of {prompt.name!r} from this campaign; it emitted one"
-            )
+            words = f"the registry has {len(same)} versions of the prompt {prompt.name!r} from this campaign, not 1"
             yield Finding("error", place, words, SYNC)
             continue
         ours = {name: value for name, value in same[0].tags.items() if name.startswith(PREFIX) or name == TEXT}

@@ -75,7 +75,7 @@ def read_store(path: Path, campaign: str) -> Stored:
         mark = (f"{PREFIX}campaign", campaign)
         columns = "run_uuid, name, status, start_time, end_time, lifecycle_stage, artifact_uri, experiment_id"
         query = f"SELECT {columns} FROM runs WHERE run_uuid IN ({ours}) ORDER BY start_time, run_uuid"  # noqa: S608 - no input
-        runs = {row[0]: StoredRun(*row[:7], str(row[7])) for row in database.execute(query, mark)}
+        runs = {row[0]: _run(row) for row in database.execute(query, mark)}
 
         def rows(columns: str, table: str) -> Iterator[tuple[Any, ...]]:
             chosen = f"SELECT {columns} FROM {table} WHERE run_uuid IN ({ours})"  # noqa: S608 - no input
@@ -104,6 +104,11 @@ def read_store(path: Path, campaign: str) -> Stored:
             {str(number): name for number, name, _ in experiments},
             {str(number): location for number, _, location in experiments},
         )
+
+
+def _run(row: Sequence[Any]) -> StoredRun:
+    run, name, status, start, end, stage, artifacts, experiment = row
+    return StoredRun(run, name, status, start, end, stage, artifacts, str(experiment))
 
 
 def _versions(database: sqlite3.Connection, campaign: str) -> Iterator[StoredVersion]:

@@ -123,7 +123,8 @@ def _columns(segments: Sequence[tuple[Event, bytes]]) -> Iterator[Judged | Damag
         part = slice(start, start + count)
         found = {name: column[part] for name, column in columns.items()}
         start += count
-        if all(map(_sound, found["status"], found["score"], found["reason"])):
+        whole = all(value is not None for name in (*COLUMNS[:3], "replicate") for value in found[name])
+        if whole and None not in paid[part] and all(map(_sound, found["status"], found["score"], found["reason"])):
             yield Judged(event, content_hash(data), found, paid[part])
         else:
             yield _by_line(event, data)

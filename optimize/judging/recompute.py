@@ -13,7 +13,8 @@ from lineage.records import VOLATILE, Judgement, stable
 from optimize.judging.recorded import RecordedJudging, load_judging
 from optimize.judging.table import table_row
 from optimize.recompute.comparing import REMEDY, compared
-from optimize.recompute.judgements import ROUNDED, recomputed_score
+from optimize.recompute.doubtful import ROUNDED
+from optimize.recompute.judgements import recomputed_score
 from students.designs import DESIGNS
 
 

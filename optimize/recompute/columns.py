@@ -52,7 +52,7 @@ class RecordedEvaluation(Evaluation):
             object.__setattr__(self, name, value)
 
     @cached_property
-    def judgements(self) -> tuple[Judgement, ...]:  # type: ignore[override]  # a field that is read when it is asked for
+    def judgements(self) -> tuple[Judgement, ...]:
         """The judgements, in the order of their keys."""
         return tuple(judgement for judgement in self._of_segment() if judgement.candidate == self.candidate)
 
@@ -114,8 +114,13 @@ class Chunk:
         scores = table["score"].to_numpy()
         ends = [*self.starts[1:], table.num_rows]
         for event, start, end in zip(self.events, self.starts, ends, strict=True):
-            parts = (tuple(column[start:end]) for column in (examples, candidates, replicates, samples))
-            yield event, Columns(*parts, scores=scores[start:end].copy())
+            lists = {
+                "examples": tuple(examples[start:end]),
+                "candidates": tuple(candidates[start:end]),
+                "replicates": tuple(replicates[start:end]),
+                "samples": tuple(samples[start:end]),
+            }
+            yield event, Columns(**lists, scores=scores[start:end].copy())
 
 
 def chunks(directory: Path, events: Sequence[Event], *, facts: bool = False) -> Iterator[Chunk]:
@@ -190,9 +195,11 @@ def by_candidate(columns: Columns, candidates: Sequence[str]) -> Mapping[str, Co
     found = {}
     for candidate in candidates:
         places = [place for place, one in enumerate(columns.candidates) if one == candidate]
-        parts = (
-            tuple(column[place] for place in places)
-            for column in (columns.examples, columns.candidates, columns.replicates, columns.samples)
+        found[candidate] = Columns(
+            tuple(columns.examples[place] for place in places),
+            tuple(columns.candidates[place] for place in places),
+            tuple(columns.replicates[place] for place in places),
+            tuple(columns.samples[place] for place in places),
+            columns.scores[places],
         )
-        found[candidate] = Columns(*parts, scores=columns.scores[places])
     return found

@@ -220,3 +220,14 @@ COMPOUNDS: Final = listed(
     "charity belt"
 )
 """Words that make what stands before them only name a kind of something else: a cough syrup is no cough."""
+
+FINITE: Final = listed(
+    "is are was were am has have had does did do can could will would may might should must remains "
+    "remained continues continued took takes started starts uses used feels felt went goes came comes saw "
+    "sees gets got noticed notices reports reported states stated says said complains complained "
+    "describes described lives works drinks smokes improved worsened developed denies denied presents "
+    "presented shows showed reveals revealed began begins wants needs thinks looks appears seems became "
+    "becomes gave gives tried tries woke wakes eats sleeps stopped vomited fell settled resolved returned "
+    "spread spreads radiates lasts lasted hurts hurt confirms confirmed"
+)
+"""Verbs that make what follows a comma or *and* a clause of its own."""

@@ -144,8 +144,8 @@ def test_an_added_event_is_found(run: Path) -> None:
 
 def test_an_interrupted_campaign_has_no_error_at_any_event(run: Path, tmp_path: Path) -> None:
     rows = ledger_rows(run)
-    (run / "verdict.json").unlink()
-    (run / "prompt.md").unlink()
+    for name in ("verdict.json", "prompt.md", "split.lock.register.jsonl"):
+        (run / name).unlink()
     for count in range(2, len(rows)):
         copy = Path(shutil.copytree(run, tmp_path / f"after-{count}"))
         write_rows(copy, rows[:count], head=True)
@@ -370,6 +370,7 @@ def test_a_replaced_segment_with_its_hash_is_found_by_the_judgements_it_lacks(ru
 def test_a_kept_head_shows_a_rewrite_of_everything(run: Path) -> None:
     kept = read_events(run / "ledger.jsonl")[-1].hash
     assert [found.severity for found in check_kept_head(run, kept)] == ["info"]
+    (run / "split.lock.register.jsonl").unlink()
     rewrite(run, lambda rows: edited(rows, rows[0], volatile={"host": "another"}))
     assert errors(run) == []
     assert [found.severity for found in check_kept_head(run, kept)] == ["error"]

@@ -19,7 +19,7 @@ def minibatch(*examples: str) -> tuple[str, dict[str, Any]]:
 
 
 def reflection(*examples: str) -> tuple[str, dict[str, Any]]:
-    return "reflection", {"minibatch": list(examples)}
+    return "reflection", {"minibatch": list(examples), "reflector": {"reflector": "operators"}}
 
 
 LOOKED = ("contamination", {"of": "splits", "lock_hash": "l"})
@@ -44,6 +44,11 @@ def test_a_reflector_that_was_shown_a_heldout_example_is_an_error() -> None:
 def test_a_reflector_that_was_shown_what_nobody_judged_is_an_error() -> None:
     (found,) = said(LOOKED, minibatch("r1"), reflection("r2"))
     assert found == ("error", "the reflector was shown examples that no minibatch is of")
+
+
+def test_a_rival_engine_that_judges_minibatches_in_parts_is_blind_too() -> None:
+    body = {"minibatch": ["r1", "r2"], "reflector": {"engine": "mipro"}}
+    assert said(LOOKED, minibatch("r1"), ("reflection", body)) == []
 
 
 def test_a_heldout_failure_is_stated_by_its_kind_alone() -> None:

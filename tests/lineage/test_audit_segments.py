@@ -67,7 +67,7 @@ def test_many_segments_come_in_order_around_a_missing_one(tmp_path: Path) -> Non
     [
         ({"score": None}, "cannot have the score"),
         ({"status": "lost", "score": None, "reason": "lost"}, "the reason of a lost judgement"),
-        ({"facts": 5}, "holds what is no judgement"),
+        ({"example": None}, "holds what is no judgement"),
         ({"volatile": {}}, "holds what is no judgement"),
     ],
 )
