@@ -15,7 +15,7 @@ from experiments.crossing.writing import is_experiment, write_experiment_report
 from experiments.judging import write_table
 from experiments.report import write_report
 from experiments.report.checking import check_report
-from lineage.audit import Finding, audit_ledger, check_kept_head
+from lineage.audit import Finding, audited_ledger, check_kept_head
 from lineage.bundle import is_bundle
 from optimize.bundling import audit_bundle
 from optimize.crossing import audit_experiment
@@ -81,9 +81,10 @@ def audit_command(run: Path, head: str | None, as_json: bool) -> None:
 
 def _audited(run: Path) -> list[Finding]:
     """Findings about a run directory; numbers are computed again where the structure holds."""
-    findings = audit_ledger(run)
+    audited = audited_ledger(run)
+    findings = audited.findings
     if not any(finding.severity == "error" for finding in findings):
-        findings += audit_numbers(run)
+        findings += audit_numbers(run, verified=audited.events)
         findings += check_report(run)
     return findings
 

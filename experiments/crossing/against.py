@@ -7,6 +7,7 @@ that is the difference of the two, pair by pair.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
@@ -36,16 +37,19 @@ def reference_of(what: What, found: Sequence[MemberReading]) -> MemberReading | 
 def against(reading: MemberReading, reference: MemberReading) -> Comparison | None:
     """Held-out credit of one member's winners less that of the reference's, pair by pair, each the mean over its seeds.
 
+    A pair that one of the two has not scored with a seed is compared on the other seeds, and counted.
+
     Returns:
         None for the reference itself, and where the two have no pair in common or were split differently.
     """
     shared = reading.credits.keys() & reference.credits.keys()
     if reading.name == reference.name or not shared or reading.lock != reference.lock:
         return None
-    return compare_replicated(
-        {(pair, 0): reading.credits[pair] for pair in shared},
-        {(pair, 0): reference.credits[pair] for pair in shared},
+    found = compare_replicated(
+        {unit: reading.credits[unit] for unit in shared},
+        {unit: reference.credits[unit] for unit in shared},
         reading.groups,
         level=LEVEL,
         rng=np.random.default_rng(int(digest(["against", reading.name, reference.name, reading.lock])[:16], 16)),
     )
+    return replace(found, n_failed=len(reading.credits.keys() ^ reference.credits.keys()))

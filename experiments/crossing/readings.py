@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -49,7 +49,7 @@ class MemberReading:
         simulated: whether the judge is a formula.
         exploratory: why nothing is confirmed, or None.
         lock: hash of the split lock.
-        credits: of the winners on each held-out omission, the mean over the campaigns that scored it.
+        credits: of each campaign's winner on each held-out omission that it scored, by omission and campaign.
         groups: of those omissions.
     """
 
@@ -68,7 +68,7 @@ class MemberReading:
     simulated: bool
     exploratory: str | None
     lock: str
-    credits: Mapping[str, float] = field(repr=False)
+    credits: Mapping[tuple[str, int], float] = field(repr=False)
     groups: Mapping[str, str] = field(repr=False)
 
     @property
@@ -148,23 +148,23 @@ def read_member(name: str, shows: str, directories: Sequence[Path]) -> MemberRea
         runs=len(runs),
         proposals=fmean(verdict["accept"]["candidates"] - 1 for verdict in verdicts),
         accept=fmean(_gain(verdict) for verdict in verdicts),
-        heldout=comparison,
+        heldout=replace(comparison, n_failed=len(ours.keys() ^ theirs.keys())),
         searched=_mean([_searched(run) for run in runs]),
         reflected=_mean([_reflected(run) for run in runs]),
         budget=dict(runs[0].plan["search"]["budget"]),
         simulated=any(verdict["simulated"] for verdict in verdicts),
         exploratory=next((verdict["exploratory"] for verdict in verdicts if verdict["exploratory"]), None),
         lock=verdicts[0]["hashes"]["lock"],
-        credits=_pair_means(ours),
+        credits=_campaign_means(ours),
         groups=groups,
     )
 
 
-def _pair_means(scored: Mapping[tuple[str, int], float]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for (example, _), credit in sorted(scored.items()):
-        found.setdefault(example, []).append(credit)
-    return {example: fmean(values) for example, values in found.items()}
+def _campaign_means(scored: Mapping[tuple[str, int], float]) -> dict[tuple[str, int], float]:
+    found: dict[tuple[str, int], list[float]] = {}
+    for (example, replicate), credit in sorted(scored.items()):
+        found.setdefault((example, replicate // _MANY), []).append(credit)
+    return {unit: fmean(values) for unit, values in found.items()}
 
 
 def _gain(verdict: Mapping[str, Any]) -> float:

@@ -93,7 +93,7 @@ def questions_blocks(found: Mapping[str, Questions], split: str, *, key: str = "
     kinds.sort(key=lambda name: (name.startswith("left-out"), [word in name for word in _ORDER][::-1], name))
     rows = [DotRow(kind, tuple(_dot(_entry(one, kind)) for one in accuracies.values())) for kind in kinds]
     title = f"Right answers by type of question, {split}"
-    desc = "Share of right answers with 95% Wilson intervals, one type of question a row."
+    desc = "Share of right answers with 95% intervals by group, one type of question a row."
     picture = dots_picture(
         title,
         desc,
@@ -134,7 +134,10 @@ def _entry(found: AccuracyByType, kind: str) -> TypeAccuracy | None:
 
 
 def _dot(entry: TypeAccuracy | None) -> Dot | None:
-    return None if entry is None or entry.reason else Dot(entry.value, entry.wilson.low, entry.wilson.high)
+    if entry is None or entry.reason:
+        return None
+    ends = (entry.interval.low, entry.interval.high) if entry.interval.defined else ()
+    return Dot(entry.value, *ends)
 
 
 def _table(title: str, found: Mapping[str, AccuracyByType]) -> Table:

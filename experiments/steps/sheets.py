@@ -219,10 +219,10 @@ def _sizes(title: str, source: Row, names: list[str]) -> Sheet:
 
 
 def _rate(row: Row) -> str:
-    """A share with its interval by group, or with Wilson's where every group has the same share."""
+    """A share with its interval by group, or with Wilson's of as many groups where all agree."""
     if row["value"] is None or row["low"] is not None or row["wilson"] is None:
         return interval(row)
-    return f"{row['value']:.3f} [{row['wilson']['low']:.2f}, {row['wilson']['high']:.2f}] (Wilson)"
+    return f"{row['value']:.3f} [{row['wilson']['low']:.2f}, {row['wilson']['high']:.2f}] (Wilson of groups)"
 
 
 def _strict(part: Row) -> str:

@@ -4,7 +4,7 @@ It needs no corpus and no model. An unbroken chain shows that nothing was edited
 everything shows only against a head kept elsewhere (:func:`check_kept_head`).
 """
 
-from lineage.audit.chain import audit_ledger, check_kept_head
+from lineage.audit.chain import AuditedLedger, audit_ledger, audited_ledger, check_kept_head
 from lineage.audit.record import Finding, Severity
 
-__all__ = ["Finding", "Severity", "audit_ledger", "check_kept_head"]
+__all__ = ["AuditedLedger", "Finding", "Severity", "audit_ledger", "audited_ledger", "check_kept_head"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from lineage.audit.spend import check_spend
 from lineage.canonical import pretty_json
 from lineage.errors import HoldgateError, LedgerError
 from lineage.imported import is_imported
-from lineage.ledger import OPERATIONAL, _read, check_head
+from lineage.ledger import OPERATIONAL, Event, _read, check_head
 
 Check = Callable[[RunRecord], Iterator[Finding]]
 
@@ -65,26 +66,40 @@ JUDGING_CHECKS: Final[tuple[Check, ...]] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class AuditedLedger:
+    """Findings about a run directory, and its verified events, for whoever checks more of it (none if it is broken)."""
+
+    findings: list[Finding]
+    events: tuple[Event, ...] = ()
+
+
 def audit_ledger(directory: Path) -> list[Finding]:
     """Check everything in a run directory that needs no recomputation of numbers.
 
     Returns:
         Findings in the order of the checks; without an ``error`` among them the directory is what its ledger says.
     """
+    return audited_ledger(directory).findings
+
+
+def audited_ledger(directory: Path) -> AuditedLedger:
+    """:func:`audit_ledger`, with the events that it read."""
     path = directory / "ledger.jsonl"
     if not path.is_file():
-        return [Finding("error", "ledger.jsonl", "there is no ledger", "give the run directory of a campaign")]
+        words, remedy = "there is no ledger", "give the run directory of a campaign"
+        return AuditedLedger([Finding("error", "ledger.jsonl", words, remedy)])
     try:
         events, torn = _read(path)
     except LedgerError as error:
-        return [Finding("error", "ledger.jsonl", str(error))]
+        return AuditedLedger([Finding("error", "ledger.jsonl", str(error))])
     run = RunRecord(directory, events)
     found = list(_head(run, path, torn=torn))
     if is_imported(events):
-        return found  # what there is to check of it needs its measures: see the audit of numbers
+        return AuditedLedger(found, events)  # what there is to check of it needs its measures: see the audit of numbers
     for check in JUDGING_CHECKS if is_judging(run) else CAMPAIGN_CHECKS:
         found += _guarded(check, run)
-    return found
+    return AuditedLedger(found, events)
 
 
 def check_kept_head(directory: Path, head: str) -> list[Finding]:

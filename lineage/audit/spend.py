@@ -43,7 +43,9 @@ def check_spend(run: RunRecord) -> Iterator[Finding]:
     if rows:
         for phase in sorted({*by_phase, *record["paid"]}):
             stated = _counts(record["paid"].get(phase, {}))
-            if +by_phase.get(phase, Counter()) != +stated:
+            costs = [row["usage"]["cost_usd"] for row in rows if f"{row['role']} {row['phase']}" == phase]
+            same = _same_cost(record["paid"].get(phase, {}).get("cost_usd"), costs)
+            if +by_phase.get(phase, Counter()) != +stated or not same:
                 words = f"what was paid for {phase} is not the sum over its candidates"
                 yield Finding("error", place, words)
     for row in rows:
@@ -52,6 +54,14 @@ def check_spend(run: RunRecord) -> Iterator[Finding]:
     yield from _judgements(run, place, record)
     yield from _unpriced(place, record)
     yield from _cache(run, place, rows)
+
+
+def _same_cost(stated: float | None, costs: list[float | None]) -> bool:
+    """Whether a sum of money is that of its parts; what has no price is in neither."""
+    priced = [cost for cost in costs if cost is not None]
+    if stated is None or not priced:
+        return stated is None and not priced
+    return math.isclose(stated, math.fsum(priced), rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _judgements(run: RunRecord, place: str, record: Mapping[str, Any]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,11 +94,12 @@ def read_target(
             rng=rng,
         )
 
-    comparison = compared(scored)
+    failed = len(units) - len(scored)
+    comparison = replace(compared(scored), n_failed=failed)
     share = coverage(len(scored), len(units)) if units else math.nan
     worst, lowest = None, math.nan
-    if len(scored) < len(units):
-        worst = compared(units)
+    if failed:
+        worst = replace(compared(units), n_failed=failed, worst_case=True)
         lowest, _ = lowest_end(_bounds(planned, first.replicates, plus, minus), level=family.level)
     p = comparison.sign_flip.p
     return TargetReading(target, comparison, worst, lowest, share, 1.0 if math.isnan(p) else p)

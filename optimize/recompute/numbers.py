@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lineage._version import __version__
@@ -21,8 +21,12 @@ from optimize.recompute.recorded import RecordedRun, load_run, nearest, recorded
 from optimize.recompute.verdict import recompute_verdict
 
 
-def audit_numbers(directory: Path) -> list[Finding]:
+def audit_numbers(directory: Path, *, verified: Sequence[Event] | None = None) -> list[Finding]:
     """Compute every number of a run again and compare it with the recorded one.
+
+    Args:
+        directory: the run directory.
+        verified: the events of its ledger, where they have been read and verified.
 
     Returns:
         An ``error`` for each number that differs, naming where it stands; and one ``info`` with what was compared.
@@ -37,7 +41,7 @@ def audit_numbers(directory: Path) -> list[Finding]:
     if is_judging(directory):
         return audit_judging(directory)
     try:
-        run = load_run(directory)
+        run = load_run(directory, verified=verified)
     except HoldgateError as error:
         return [Finding("error", "ledger.jsonl", f"the numbers were not computed again: {error}")]
     found: list[Finding] = []

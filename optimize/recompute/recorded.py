@@ -127,13 +127,18 @@ class RecordedRun:
         return found
 
 
-def load_run(directory: Path) -> RecordedRun:
+def load_run(directory: Path, *, verified: Sequence[Event] | None = None) -> RecordedRun:
     """Read a run directory.
+
+    Args:
+        directory: the run directory.
+        verified: the events of its ledger, where they have been read and verified.
 
     Raises:
         LedgerError: the ledger is damaged, or a file that it needs is missing or not in its format.
     """
-    events = tuple(event for event in read_events(directory / "ledger.jsonl") if event.type not in OPERATIONAL)
+    read = read_events(directory / "ledger.jsonl") if verified is None else verified
+    events = tuple(event for event in read if event.type not in OPERATIONAL)
     if not events or events[0].type != "plan":
         raise LedgerError(f"{directory}: the ledger does not begin with a plan")
     if (kind := events[0].body.get("kind")) is not None:

@@ -47,7 +47,7 @@ class SelectionCurve:
         aggregation: of the scores.
         quality: what the quality of a note is.
         points: for N from 1.
-        left_out: groups with fewer candidates than the largest N.
+        left_out: groups, times replicates, with fewer scored candidates than the largest N, or none.
     """
 
     aggregation: Aggregation
@@ -69,6 +69,8 @@ def expected_best(scores: Sequence[float], qualities: Sequence[float], n: int) -
     """
     if len(scores) != len(qualities) or not 1 <= n <= len(scores):
         raise InputError(f"n must be from 1 to the {len(scores)} candidates, each with a quality, got {n}")
+    if n == 1:
+        return sum(qualities) / len(qualities)  # exactly: the gain of drawing one is 0, not the noise of a sum
     total, below = 0.0, 0
     ranked = sorted(zip(scores, qualities, strict=True))
     for _, level in groupby(ranked, key=lambda pair: pair[0]):
@@ -93,13 +95,19 @@ def selection_curve(
         most: largest N; None for as many as four of five groups have, at most eight.
         level: in (0, 1), of the intervals.
     """
-    rated = any(total_rate(note.labelled.example.meta) is not None for note in scored.notes)
-    pools: dict[tuple[str, int], list[ScoredNote]] = {}
+    rated = any(total_rate(note.example.meta) is not None for note in scored.planned)
+    planned = (
+        (note.example.group, replicate)
+        for note in scored.planned
+        if not rated or total_rate(note.example.meta) is not None
+        for replicate in scored.replicates
+    )
+    pools: dict[tuple[str, int], list[ScoredNote]] = {key: [] for key in planned}  # a group may have no scored note
     for note in scored.notes:
         if not rated or total_rate(note.labelled.example.meta) is not None:
-            pools.setdefault((note.group, note.replicate), []).append(note)
+            pools[note.group, note.replicate].append(note)
     sizes = sorted((len(pool) for pool in pools.values()), reverse=True)
-    reach = most or (min(MOST, sizes[int(0.8 * (len(sizes) - 1))]) if sizes else 0)
+    reach = most or (min(MOST, sizes[-(-4 * len(sizes) // 5) - 1]) if sizes else 0)
     kept = {key: pool for key, pool in sorted(pools.items()) if len(pool) >= max(reach, 1)}
     points = []
     for n in range(1, reach + 1) if kept else ():

@@ -78,10 +78,14 @@ def estimate_row(found: Estimate) -> dict[str, Any]:
 
 
 def rate_row(found: Estimate) -> dict[str, Any]:
-    """A share of things that are so or not as JSON: with the Wilson interval, which there is even where all agree."""
-    if found.reason:
+    """A share of things that are so or not as JSON: where all agree, with Wilson's interval of as many groups.
+
+    Steps, notes and replicates of one group are no trials of their own: of so many the interval would be far too narrow.
+    """
+    if found.value not in (0.0, 1.0):
         return {**estimate_row(found), "wilson": None}
-    return {**estimate_row(found), "wilson": _ends(wilson(round(found.value * found.n), found.n, level=LEVEL))}
+    groups = found.n_groups
+    return {**estimate_row(found), "wilson": _ends(wilson(groups if found.value else 0, groups, level=LEVEL))}
 
 
 def _ends(interval: Interval) -> dict[str, Any]:

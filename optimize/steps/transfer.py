@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from optimize.stats import Estimate, GroupInfluence, difference
+import numpy as np
+from scipy import special
+
+from optimize.stats import Estimate, GroupInfluence, Interval, difference
 from optimize.steps.localisation import below_threshold, step_auc
 from optimize.steps.preference import preference_influence, ways
 from optimize.steps.scored import ScoredSteps
 from splits.steps import RIGHT, WRONG
 from students.steps import Aggregation
 
+WELCH: Final = "linearised t interval by group, Welch"
 CAVEAT: Final = (
     "Accuracy on errors that were injected by rules overstates: the rules are known to whoever built the data. The "
     "figures to read are those on independently made errors."
@@ -32,7 +36,7 @@ class TransferGap:
         measure: what is measured.
         injected: on injected errors.
         independent: on independently made ones.
-        gap: the second less the first, with its interval by group; undefined where one of the two is.
+        gap: the second less the first, with its interval by group; either is undefined where one of the two is.
         to: name of the corpus with independently made errors.
     """
 
@@ -58,20 +62,33 @@ def transfer_gaps(
     gaps = []
     for name in here:
         mine, other = here[name](), there[name]()
-        if mine.reason or other.reason:
-            gap = GroupInfluence.undefined(other.reason or mine.reason, n=max(mine.n, other.n))
-        else:
-            gap = difference(other, mine)
+        gap = _gap(mine, other, level=level)
         gaps.append(
-            TransferGap(
-                name,
-                mine.estimate(level=level),
-                other.estimate(level=level),
-                gap.estimate(level=level),
-                independent.name,
-            )
+            TransferGap(name, mine.estimate(level=level), other.estimate(level=level), gap, independent.name)
         )
     return tuple(gaps)
+
+
+def _gap(mine: GroupInfluence, other: GroupInfluence, *, level: float) -> Estimate:
+    """The second less the first: group by group where they share groups, and as of two samples where they do not.
+
+    A corpus of one group, or whose groups all agree, has an error that cannot be seen, and is not without one.
+    """
+    if reason := other.reason or mine.reason:
+        return GroupInfluence.undefined(reason, n=max(mine.n, other.n)).estimate(level=level)
+    paired = difference(other, mine).estimate(level=level)
+    if reason := other.obstacle or mine.obstacle:
+        interval = Interval.undefined(reason, level=level, method=WELCH, n_groups=paired.n_groups)
+    elif set(mine.names) & set(other.names):
+        return paired
+    else:
+        # Welch (1947), Biometrika 34(1-2): each variance with its own degrees of freedom.
+        parts = [(each.standard_error**2, each.n_groups - 1) for each in (mine, other)]
+        variance = sum(part for part, _ in parts)
+        freedom = variance**2 / sum(part**2 / df for part, df in parts)
+        reach = -float(special.stdtrit(freedom, (1.0 - level) / 2.0)) * float(np.sqrt(variance))
+        interval = Interval(paired.value - reach, paired.value + reach, level, WELCH, paired.n_groups)
+    return Estimate(paired.value, interval, paired.n, paired.n_groups)
 
 
 def _measures(scored: ScoredSteps, aggregation: Aggregation) -> Mapping[str, Callable[[], GroupInfluence]]:

@@ -55,6 +55,16 @@ def test_a_phase_that_is_not_the_sum_of_its_candidates_is_found(tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize(("whole", "part", "found"), [(0.3, 0.3, 0), (0.3, 0.2, 1), (0.3, None, 1), (None, 0.3, 1)])
+def test_a_sum_of_money_is_that_of_its_parts(
+    tmp_path: Path, whole: float | None, part: float | None, found: int
+) -> None:
+    record = paid(5)
+    record["paid"]["student accept"]["cost_usd"] = whole
+    record["candidates"][0]["usage"]["cost_usd"] = part
+    assert len(errors(run_of(tmp_path, record, sent=5))) == found
+
+
 @pytest.mark.parametrize(("sent", "resumed", "found"), [(6, True, 1), (4, False, 1), (4, True, 0), (5, False, 0)])
 def test_judgements_send_what_was_paid_for_and_less_only_where_a_process_died(
     tmp_path: Path, sent: int, resumed: bool, found: int
@@ -71,7 +81,7 @@ def test_a_payment_for_no_candidate_is_found(tmp_path: Path) -> None:
 
 def test_a_sum_of_money_below_nothing_and_calls_without_an_answer_are_said(tmp_path: Path) -> None:
     record = paid(5)
-    record["paid"]["student accept"]["cost_usd"] = -1.0
+    record["paid"]["student accept"]["cost_usd"] = record["candidates"][0]["usage"]["cost_usd"] = -1.0
     record["unanswered"] = usage(2)
     run = run_of(tmp_path, record, sent=5)
     assert errors(run) == ["what was paid for student accept is -1.0 US dollars"]
