@@ -114,15 +114,17 @@ class LiveView:
         measured = body["measures"]["omissions"]
         name = self._names[body["candidate"]]
         value = measured["value"]
-        if value is None:
-            self._say(f"  {name} on {body['purpose']}: no pair has a score")
+        if body["purpose"] != "accept":  # nobody is to look at a held-out result before the decision
+            self._say(f"  {name} measured on held-out data ({body['purpose']}); shown with the decision")
             return
-        where = "accept" if body["purpose"] == "accept" else f"held-out ({body['purpose']})"
+        if value is None:
+            self._say(f"  {name} on accept: no pair has a score")
+            return
         self._say(
-            f"  {name} on {where}: paired discrimination {value:.3f} "
+            f"  {name} on accept: paired discrimination {value:.3f} "
             f"({measured['wins']} won, {measured['ties']} tied, {measured['losses']} lost)"
         )
-        if body["purpose"] == "accept" and (self._best is None or value > self._best[0]):
+        if self._best is None or value > self._best[0]:
             self._best = (value, name)
 
     def _calibration(self, body: Any) -> None:

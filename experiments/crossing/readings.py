@@ -209,5 +209,7 @@ def _mean(usages: Sequence[Usage]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for name in rows[0]:
         values = [row[name] for row in rows if row[name] is not None]
-        found[name] = fmean(values) if values else None
+        # A campaign that made no call has no price on record, and cost nothing.
+        idle = sum(row[name] is None and not row["calls"] for row in rows)
+        found[name] = fmean([*values, *[0.0] * idle]) if values else None
     return found

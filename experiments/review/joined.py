@@ -12,7 +12,7 @@ from experiments.review.answers import Answers
 from experiments.review.key import Key
 from experiments.review.questions import CANNOT_TELL, Question
 from optimize.choice import number
-from optimize.stats import Agreement, Interval, wilson
+from optimize.stats import Agreement, Interval, linearised_interval, wilson
 
 Row = Mapping[str, Any]
 
@@ -53,10 +53,10 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share of items that were decided, with Wilson's interval.
+    """A share of items that were decided, with an interval by group and with Wilson's.
 
-    Its interval takes items as independent, which items of one source are not, and holds for the pack's mixture of
-    strata alone.
+    Wilson's takes items as independent, which items of one source are not. Both hold for the pack's mixture of strata
+    alone.
 
     Attributes:
         name: of what, in words.
@@ -64,7 +64,8 @@ class Rate:
         n: items that were decided.
         abstained: further items of which the reviewer could not tell.
         missing: further items without an answer.
-        interval: for the share; undefined where nothing was decided.
+        interval: Wilson's, for the share; undefined where nothing was decided.
+        by_group: linearised, by group of the source; undefined where all groups agree, too.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Rate:
     abstained: int
     missing: int
     interval: Interval
+    by_group: Interval
 
     @property
     def value(self) -> float:
@@ -88,6 +90,13 @@ class Rate:
             "high": number(self.interval.high),
             "level": self.interval.level,
             "method": self.interval.method,
+            "by_group": {
+                "low": number(self.by_group.low),
+                "high": number(self.by_group.high),
+                "groups": self.by_group.n_groups,
+                "method": self.by_group.method,
+                "reason": self.by_group.reason,
+            },
             "k": self.k,
             "n": self.n,
             "abstained": self.abstained,
@@ -127,10 +136,12 @@ def joined_items(key: Key, answers: Answers, section: str) -> list[Joined]:
 def rate(name: str, items: Sequence[Joined], holds: Callable[[Joined], bool], *, level: float) -> Rate:
     """The share of the decided items for which something holds."""
     decided = [item for item in items if item.decided]
-    k = sum(holds(item) for item in decided)
+    held = [float(holds(item)) for item in decided]
+    k = round(sum(held))
     abstained = sum(item.answer == CANNOT_TELL for item in items)
     missing = sum(item.answer is None for item in items)
-    return Rate(name, k, len(decided), abstained, missing, wilson(k, len(decided), level=level))
+    by_group = linearised_interval(held, [item.group for item in decided], level=level)
+    return Rate(name, k, len(decided), abstained, missing, wilson(k, len(decided), level=level), by_group)
 
 
 def confusion(title: str, items: Sequence[Joined], field: str, rows: Sequence[str], question: Question) -> Confusion:

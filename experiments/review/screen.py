@@ -32,11 +32,14 @@ def review_blocks(score: ReviewScore) -> Iterator[RenderableType]:
 
 def rate_table(rates: tuple[Rate, ...]) -> Table:
     """Rates with their intervals; abstentions and missing answers stand beside, counted in no rate."""
-    table = _table("share of decided items", "share", "interval", "k of n", "cannot tell", "missing")
+    table = _table("share of decided items", "share", "by group", "Wilson", "k of n", "cannot tell", "missing")
     for one in rates:
-        spread = f"{one.interval.low:.3f} to {one.interval.high:.3f}" if one.interval.defined else "undefined"
+        spreads = [
+            f"{found.low:.3f} to {found.high:.3f}" if found.defined else "undefined"
+            for found in (one.by_group, one.interval)
+        ]
         value = f"{one.value:.3f}" if one.n else "undefined"
-        table.add_row(Text(one.name), value, spread, f"{one.k} of {one.n}", f"{one.abstained}", f"{one.missing}")
+        table.add_row(Text(one.name), value, *spreads, f"{one.k} of {one.n}", f"{one.abstained}", f"{one.missing}")
     return table
 
 

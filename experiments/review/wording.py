@@ -15,7 +15,7 @@ def run_words(key: Key) -> Iterator[str]:
     yield f"{len(key.items)} items of the {run['kind']} {run['name']}, examples of {run['split']}; judges: {judges}."
     yield (
         "Rates are of the pack: strata were drawn from evenly, so the same rates over the whole run are others. "
-        "Intervals of rates take items as independent; those of kappa are by group."
+        "Intervals are by group of the source; Wilson's, beside those of rates, take items as independent."
     )
     if run["simulated"]:
         yield "SIMULATED: a judge answered from a formula; that says nothing about any model."

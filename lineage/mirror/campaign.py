@@ -31,6 +31,7 @@ class CampaignWriter(DirectoryWriter):
         self._reflection: Mapping[str, Any] | None = None
         self._told: dict[tuple[int, int], Mapping[str, Any]] = {}
         self._sealed: list[Event] = []
+        self._unsaid: list[Event] = []
         self._said: list[Mapping[str, Any]] = []
         self._deciding = ("verdict", "crossed", "finished")
         self._steps |= {
@@ -60,13 +61,17 @@ class CampaignWriter(DirectoryWriter):
             self._told[body["iteration"], body["call"]] = body
         elif event.type == "evaluation" and body["split"] == HELDOUT and not self.decided:
             self._sealed.append(event)
+        elif event.type == "measured" and body["purpose"] != "accept" and not self.decided:
+            self._unsaid.append(event)
         elif event.type == PUBLISHED and body["of"] not in ("accept", "scores"):
             self._said.append(body)
 
     def mirror(self, event: Event) -> None:
-        """Mirror an event that was just observed; once it has decided, what was judged of held-out examples."""
+        """Mirror an event that was just observed; once it has decided, what held-out examples came to."""
         if event.type in self._deciding:
             self._judgements(self._sealed)
+            for measured in self._unsaid:
+                self._measures(measured, measured.body)
         super().mirror(event)
 
     def after(self, event: Event) -> None:
@@ -75,7 +80,7 @@ class CampaignWriter(DirectoryWriter):
         if event.type == "candidate":
             self._reflection = None
         if self.decided:
-            self._sealed = []
+            self._sealed, self._unsaid = [], []
 
     # -- the decision --------------------------------------------------------------------------------------------------
 
@@ -233,6 +238,11 @@ class CampaignWriter(DirectoryWriter):
         self.store.end(member.key, event)
 
     def _measured(self, event: Event, body: Mapping[str, Any]) -> None:
+        """Measures, where they may be seen yet."""
+        if body["purpose"] == "accept" or self.decided:
+            self._measures(event, body)
+
+    def _measures(self, event: Event, body: Mapping[str, Any]) -> None:
         if self.kind == "experiment":  # its measures are of a setting each, which the event does not name
             return
         member, purpose = self._family.meant(body["candidate"], event), body["purpose"]

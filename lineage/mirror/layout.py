@@ -48,9 +48,9 @@ source states them) in place of the plan's and the verdict's files, and its cand
 ``scores/`` and ``judgements/`` are tables as MLflow's own ``log_table`` writes them. Judgements are numbers, ids and
 the structure of their examples. **No answer of a student and no document of accept or held-out is ever mirrored**:
 answers quote documents, so they stay in the run directory. What a reflector was asked may quote reflect examples, which
-it is there to read. Judgements of held-out examples are mirrored after the campaign's decision and never before it;
-until then there are the measures of the planned openings alone. What is undefined has no metric, and is null in tables
-and files. A tag or parameter that is too long for MLflow ends with :data:`CUT`; it is whole in an artifact.
+it is there to read. Judgements and measures of held-out examples are mirrored after the campaign's decision and never
+before it. What is undefined has no metric, and is null in tables and files. A tag or parameter that is too long for
+MLflow ends with :data:`CUT`; it is whole in an artifact.
 
 **The prompt registry** has the prompts of passing verdicts alone, one version a verdict, under the plan's name. Version
 tags: ``verdict_hash``, ``prompt_file`` (SHA-256 of ``prompt.md``), ``candidate``, ``campaign``, ``run_id``,

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lineage._version import __version__
 from lineage.bundle import Member, write_bundle
@@ -20,6 +20,9 @@ from optimize.bundling.replaying import CALLS, no_replay, replay_run
 from optimize.bundling.withholding import left_out_of, withheld_files
 from splits import save_corpus
 from splits.corpus import Corpus
+
+REVIEWS: Final = "review-"
+"""Begins the names of folders with packs for reviewers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,15 @@ def pack_run(
 
 
 def _run_files(run: Path) -> Iterator[tuple[str, Path]]:
-    """Every file of the run directory but unfinished ones, and those of its process and of its mirror."""
+    """Every file of the run directory but unfinished ones, those of its process and mirror, and packs for review.
+
+    A pack's key would tell its readers what they are to judge blindly.
+    """
     for file in sorted(run.rglob("*")):
         name = file.relative_to(run)
-        if any(part.startswith(".") for part in name.parts) or name.suffix == ".lock" or name.name == STATE:
+        if any(part.startswith(".") for part in name.parts) or name.parts[0].startswith(REVIEWS):
+            continue
+        if name.suffix == ".lock" or name.name == STATE:
             continue
         if file.is_symlink():
             raise BundleError(f"{file}: is a link, and a bundle holds files alone; put the file in its place")

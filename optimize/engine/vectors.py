@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineage.records import Candidate, Judgement
+from lineage.records import Candidate, Usage
 from optimize.choice import detection
 from optimize.engine.parents import Front
 from optimize.evaluation import Evaluation
@@ -26,8 +26,9 @@ class Objectives:
     ``omissions`` and ``commissions`` are paired discrimination on accept. ``false_alarms`` is the least false-alarm
     rate at which as large a share of flawed documents is flagged as the baseline flags at its own threshold, with a
     minus: moving every score changes nothing. ``cost`` is that of judging a document, in millionths of a US dollar, or
-    in tokens where no price applies, with a minus; ``length`` the words of the prompt, with a minus. What is undefined,
-    such as commissions where there are none, is left out.
+    in tokens where no price applies, with a minus; a judgement without a score is taken for the dearest of the others,
+    or at what it cost where that was more, so that failing is not cheap. ``length`` is the words of the prompt, with a
+    minus. What is undefined, such as commissions where there are none, is left out.
 
     Args:
         baseline: its evaluation on accept.
@@ -36,7 +37,8 @@ class Objectives:
     def __init__(self, baseline: Evaluation) -> None:
         seen = detection(baseline)
         self._detected, self._of = seen.detected, seen.n_flawed
-        self._priced = all(judgement.usage.cost_usd is not None for judgement in baseline.judgements)
+        scored = [judgement.usage for judgement in baseline.judgements if judgement.score is not None]
+        self._priced = all(usage.cost_usd is not None for usage in scored)
 
     def of(self, candidate: Candidate, evaluation: Evaluation) -> dict[str, float]:
         """Objectives of a candidate by its evaluation on accept."""
@@ -44,13 +46,18 @@ class Objectives:
             "omissions": paired_discrimination(evaluation.pairs("omission")).value,
             "commissions": paired_discrimination(evaluation.pairs("commission")).value,
             "false_alarms": -self._false_alarms(evaluation),
-            "cost": -sum(self._cost(judgement) for judgement in evaluation.judgements) / len(evaluation.judgements),
+            "cost": -self._mean_cost(evaluation),
             "length": -float(sum(len(text.split()) for text in candidate.texts.values())),
         }
         return {name: round(value / STEP) * STEP for name, value in found.items() if value == value}
 
-    def _cost(self, judgement: Judgement) -> float:
-        usage = judgement.usage
+    def _mean_cost(self, evaluation: Evaluation) -> float:
+        costs = [self._cost(judgement.usage) for judgement in evaluation.judgements if judgement.score is not None]
+        failed = [self._cost(judgement.usage) for judgement in evaluation.judgements if judgement.score is None]
+        total = sum([*costs, *(max(max(costs), cost) for cost in failed)]) if costs else float("nan")
+        return total / len(evaluation.judgements)
+
+    def _cost(self, usage: Usage) -> float:
         if self._priced:
             return 1e6 * (usage.cost_usd or 0.0)
         return float(usage.prompt_tokens + usage.completion_tokens)

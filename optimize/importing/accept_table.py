@@ -25,12 +25,14 @@ def read_accept_table(path: Path, data: bytes) -> tuple[list[dict[str, Any]], di
         raise InputError(f"{path}: column {', '.join(absent)} is missing; get the file again")
     clean = {row["consultation"]: row["note_key"] for row in rows if row["class"] == "clean"}
     scores: dict[str, dict[str, float]] = {name: {} for name in header if name not in COLUMNS}
-    examples = []
+    examples: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise InputError(f"{path}:{number}: has not as many fields as the header; get the file again")
         if row["class"] != "clean" and row["consultation"] not in clean:
             raise InputError(f"{path}:{number}: consultation {row['consultation']!r} has no clean note to be a twin")
+        if row["note_key"] in examples:
+            raise InputError(f"{path}:{number}: note {row['note_key']!r} occurs twice; get the file again")
         for name, found in scores.items():
             try:
                 score = finite(float(row[name]))
@@ -38,10 +40,9 @@ def read_accept_table(path: Path, data: bytes) -> tuple[list[dict[str, Any]], di
                 score = None
             if score is None:
                 raise InputError(f"{path}:{number}: column {name!r} must be a finite score, got {row[name]!r}")
-            if found.setdefault(row["note_key"], score) != score:
-                raise InputError(f"{path}:{number}: note {row['note_key']!r} occurs twice")
-        examples.append(_example(row, clean))
-    return examples, scores
+            found[row["note_key"]] = score
+        examples[row["note_key"]] = _example(row, clean)
+    return list(examples.values()), scores
 
 
 def _example(row: Mapping[str, str], clean: Mapping[str, str]) -> dict[str, Any]:

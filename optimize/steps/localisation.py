@@ -38,9 +38,9 @@ class Localisation:
     Attributes:
         threshold: below which a step is bad.
         first: share of flawed notes whose first bad step is the first wrong one.
-        lowest: share of flawed notes whose step with the least P(+) is a wrong one; of several level ones, the share
-            of them that are wrong.
-        lowest_chance: the same by drawing a step.
+        lowest: share of flawed notes whose step with the least P(+), of those with a label, is a wrong one; of several
+            level ones, the share of them that are wrong.
+        lowest_chance: the same by drawing one of those steps.
         unflagged: share of clean notes without a bad step.
         steps: detection over all steps, then by kind.
         unknown: flawed notes left out, as it is not known which of their steps is the first wrong one.
@@ -67,7 +67,7 @@ def localisation(scored: ScoredSteps, *, level: float = 0.95) -> Localisation:
     clean = [note for note in scored.notes if note.clean]
     firsts = [float(first_bad(note.p, scored.threshold) == note.labelled.first_wrong) for note in known]
     lowest = [_lowest_is_wrong(note) for note in known]
-    chances = [_wrong(note) / len(note.p) for note in known]
+    chances = [_wrong(note) / sum(label is not None for label in note.labelled.labels) for note in known]
     groups = [note.group for note in known]
     quiet = [float(first_bad(note.p, scored.threshold) is None) for note in clean]
     kinds = [kind for kind in KINDS if any(step.kind == kind for note in scored.notes for step in _steps(note))]
@@ -146,6 +146,7 @@ def _wrong(note: ScoredNote) -> int:
 
 
 def _lowest_is_wrong(note: ScoredNote) -> float:
-    least = min(note.p)
-    level = [label for p, label in zip(note.p, note.labelled.labels, strict=True) if p == least]
+    labelled = [(p, label) for p, label in zip(note.p, note.labelled.labels, strict=True) if label is not None]
+    least = min(p for p, _ in labelled)
+    level = [label for p, label in labelled if p == least]
     return sum(label == WRONG for label in level) / len(level)

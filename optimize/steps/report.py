@@ -84,7 +84,8 @@ def _words(verifiers: Sequence[VerifierScores]) -> Iterator[str]:
     yield (
         f"best of N is an exact expectation over all draws without replacement, N up to {best_of.MOST}; intervals are "
         f"of level {LEVEL:g}, by group; Wilson's take sets, pairs, steps and replicates as independent, which those of "
-        "one group are not, except where all agree on a share: there it is of as many groups"
+        "one group are not, except where all agree on a share: there it is of as many groups; p values are one-sided, "
+        "and not corrected for how many there are"
     )
     for verifier in verifiers:
         corpora = (verifier.scored, *verifier.others)

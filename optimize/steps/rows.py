@@ -80,7 +80,7 @@ def estimate_row(found: Estimate) -> dict[str, Any]:
 def rate_row(found: Estimate) -> dict[str, Any]:
     """A share of things that are so or not as JSON: where all agree, with Wilson's interval of as many groups.
 
-    Steps, notes and replicates of one group are no trials of their own: of so many the interval would be far too narrow.
+    Steps, notes and replicates of one group are no trials of their own; of so many the interval would be too narrow.
     """
     if found.value not in (0.0, 1.0):
         return {**estimate_row(found), "wilson": None}

@@ -58,14 +58,14 @@ def transfer_gaps(
         aggregation: how steps make scores.
         level: in (0, 1), of the intervals.
     """
-    here, there = _measures(injected, aggregation), _measures(independent, aggregation)
+    # One measure on both: against twins here and by the rates that people gave there would be two.
+    by = next((way for way in ways(injected) if way in ways(independent)), "twin")
+    here, there = _measures(injected, aggregation, by), _measures(independent, aggregation, by)
     gaps = []
     for name in here:
         mine, other = here[name](), there[name]()
         gap = _gap(mine, other, level=level)
-        gaps.append(
-            TransferGap(name, mine.estimate(level=level), other.estimate(level=level), gap, independent.name)
-        )
+        gaps.append(TransferGap(name, mine.estimate(level=level), other.estimate(level=level), gap, independent.name))
     return tuple(gaps)
 
 
@@ -91,8 +91,7 @@ def _gap(mine: GroupInfluence, other: GroupInfluence, *, level: float) -> Estima
     return Estimate(paired.value, interval, paired.n, paired.n_groups)
 
 
-def _measures(scored: ScoredSteps, aggregation: Aggregation) -> Mapping[str, Callable[[], GroupInfluence]]:
-    by = "rates" if "rates" in ways(scored) else "twin"
+def _measures(scored: ScoredSteps, aggregation: Aggregation, by: str) -> Mapping[str, Callable[[], GroupInfluence]]:
     return {
         "preference accuracy": lambda: preference_influence(scored, aggregation=aggregation, by=by),
         "AUC of statements in flawed notes": lambda: step_auc(scored, kinds=TEXT, flawed_only=True),

@@ -99,12 +99,13 @@ def read(measures: Sequence[Measure], candidate: Candidate, evaluation: Evaluati
 def document_cost(evaluation: Evaluation, unit: CostUnit) -> float:
     """Mean cost of judging one document, as it was used; NaN where none was judged.
 
-    A judgement without a score is taken for the dearest of the others: a call that came to nothing may have no usage,
-    and must not make its judge look cheap.
+    A judgement without a score is taken for the dearest of the others, or at what it cost where that was more: a call
+    that came to nothing may have no usage, and must not make its judge look cheap.
     """
     costs = [_cost(judgement.usage, unit) for judgement in evaluation.judgements if judgement.score is not None]
-    failed = len(evaluation.judgements) - len(costs)
-    return fmean([*costs, *[max(costs)] * failed]) if costs else math.nan
+    failed = [_cost(judgement.usage, unit) for judgement in evaluation.judgements if judgement.score is None]
+    # In this order a cost that is not known, as NaN, leaves the dearest.
+    return fmean([*costs, *(max(max(costs), cost) for cost in failed)]) if costs else math.nan
 
 
 def _cost(usage: Usage, unit: CostUnit) -> float:

@@ -115,8 +115,11 @@ class StudyResult:
 
     @property
     def candidates(self) -> int:
-        """Prompts that were looked at, over all trials; trials of equal plans looked at the same."""
-        counted = {trial.plan_hash or f"trial {trial.number}": trial.candidates for trial in self.trials}
+        """Prompts that were looked at, over all trials; of trials of equal plans, those of the one that saw most."""
+        counted: dict[str, int] = {}
+        for trial in self.trials:
+            name = trial.plan_hash or f"trial {trial.number}"
+            counted[name] = max(counted.get(name, 0), trial.candidates)
         return sum(counted.values())
 
     @property

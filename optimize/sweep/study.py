@@ -84,7 +84,9 @@ class Study:
                     f"{storage.words} holds another study named {plan.name!r} (other space, base, corpus or lock); "
                     "give this one another name, or another --storage"
                 )
-            answers = StoredAnswers(storage) if storage.shared else None
+            # Workers on a database that was named may have other directories, and so another call cache each.
+            apart = storage.shared or self._address != default_storage(self.directory)
+            answers = StoredAnswers(storage) if apart else None
             worker = Worker(
                 self.inputs,
                 StudyData.of(self._corpus, self._lock, ledger),

@@ -224,8 +224,8 @@ class Heartbeat:
         while not self._stop.wait(self._every_s):
             try:
                 self._book.beat()
-            except HoldgateError:
-                continue  # the database did not answer; the worker itself will say so if it still does not
+            except (HoldgateError, sa.exc.SQLAlchemyError):
+                continue  # the worker itself says so if it lasts; were this to end, others would take its calls
 
 
 def _is(table: sa.Table, values: Mapping[str, Any]) -> list[sa.ColumnElement[bool]]:

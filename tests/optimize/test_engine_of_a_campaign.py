@@ -219,6 +219,13 @@ def test_the_live_view_calls_proposals_what_the_tree_calls_them(searched: tuple[
     assert sorted(said) == sorted(row.name for row in rows[1:])
 
 
+def test_the_live_view_keeps_held_out_results_for_the_decision(searched: tuple[Path, Plan, list[str]]) -> None:
+    _, _, lines = searched
+    (baseline,) = [line for line in lines if "(baseline)" in line]
+    assert baseline.strip() == "seed measured on held-out data (baseline); shown with the decision"
+    assert not [line for line in lines if "held-out" in line and "discrimination" in line]
+
+
 def test_departures_are_those_of_the_plan(run: Path) -> None:
     (bullets,) = departures(collect(run)).parts
     text = "\n".join(bullets.items)  # type: ignore[union-attr]  # it is a list of sentences

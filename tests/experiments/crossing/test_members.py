@@ -8,12 +8,13 @@ import pytest
 
 from experiments.crossing.against import against, reference_of
 from experiments.crossing.members import CampaignSet, Member, Skipped, with_search
-from experiments.crossing.readings import read_member
+from experiments.crossing.readings import _mean, read_member
 from experiments.crossing.sets import curve_members, optimiser_members
 from experiments.crossing.tables import compared_document, compared_row, compared_table
 from experiments.loading import LoadedPlan
 from experiments.report.markdown import markdown
 from lineage.errors import PlanError
+from lineage.records import Usage
 from optimize.plan import parse_plan
 
 
@@ -145,3 +146,25 @@ def test_optimisers_need_an_amount_at_which_they_are_equal(planted_plan: LoadedP
     unlimited = replace(planted_plan, plan=with_search(planted_plan.plan, budget={}))
     with pytest.raises(PlanError, match=r"in search\.budget"):
         optimiser_members(unlimited, ["gepa"])
+
+
+def test_a_campaign_without_a_call_cost_nothing_in_the_mean() -> None:
+    mean = _mean([Usage(4, 100, 10, cost_usd=0.02), Usage()])
+    assert mean["calls"] == 2
+    assert mean["cost_usd"] == pytest.approx(0.01)
+    assert _mean([Usage(4, 100, 10), Usage()])["cost_usd"] is None
+
+
+def test_a_pair_is_set_against_the_reference_on_the_seeds_that_both_scored(finished_run: Path) -> None:
+    ours = read_member("ours", "", [finished_run])
+    pair = min(name for name, _ in ours.credits)
+    earned = {**ours.credits, **{(name, 1): 1.0 for name, _ in ours.credits}}
+    both, one = replace(ours, credits=earned), replace(ours, name="reference", credits=dict(earned))
+    found = against(replace(both, credits={**earned, (pair, 1): 0.0}), one)
+    assert found is not None
+    assert found.difference.value == pytest.approx(-0.5 / found.n)
+    missing = {unit: value for unit, value in earned.items() if unit != (pair, 1)}
+    found = against(replace(both, credits=missing), one)
+    assert found is not None
+    assert found.difference.value == 0.0, "the seed that only one scored is in neither mean"
+    assert found.n_failed == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from experiments.report.blocks import Paragraph
-from experiments.report.questions import CHANGED, KEPT, STATED, questions, questions_blocks
+from experiments.report.charts import Dot
+from experiments.report.questions import CHANGED, KEPT, STATED, _dot, questions, questions_blocks
 from lineage.records import FactVerdict, Judgement
 from optimize.evaluation import Evaluation
 from splits.corpus import Example
@@ -70,3 +72,20 @@ def test_a_judge_that_is_not_asked_about_facts_says_so_in_one_line() -> None:
     (only,) = questions_blocks({"mine": questions(evaluation(CLEAN))}, "accept")
     assert isinstance(only, Paragraph)
     assert only.text.startswith("Not asked")
+
+
+def test_the_picture_draws_the_intervals_by_group() -> None:
+    examples = [replace(CLEAN, id=f"g{n}.clean", group=f"g{n}") for n in range(3)]
+    answers = [(True, True, True), (True, False, True), (False, True, True)]
+    judged = tuple(
+        Judgement(one.id, "c", "s", "scored", 0.5, facts=tuple(verdict(f"f{k}", yes) for k, yes in enumerate(said)))
+        for one, said in zip(examples, answers, strict=True)
+    )
+    found = questions(Evaluation("c", tuple(examples), judged))
+    assert found.accuracy is not None
+    (entry,) = found.accuracy.types
+    assert _dot(entry) == Dot(entry.value, entry.interval.low, entry.interval.high)
+    assert (entry.interval.low, entry.interval.high) != (entry.wilson.low, entry.wilson.high)
+    same = questions(evaluation(CLEAN, verdict("f1", True), verdict("f2", True))).accuracy
+    assert same is not None
+    assert _dot(same.types[0]) == Dot(1.0), "of one group there is no interval"

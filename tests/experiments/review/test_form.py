@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import shutil
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from experiments.review import Pack, PackSizes, ReviewedRun, draw_items, form, make_pack, read_answers
 from experiments.review.questions import QUESTIONS
-from tests.experiments.review.browser import Page, opened
 from tests.experiments.review.conftest import SALT
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.conftest import OpenedPage
+
+OpenPage = Callable[..., "OpenedPage"]
 
 
 class Elements(HTMLParser):
@@ -76,91 +77,68 @@ def test_nothing_is_loaded_and_no_text_runs(pack: Pack) -> None:
     assert "unsafe-inline" not in page
 
 
-async def _answer_by_keyboard(page: Page, wanted: dict[str, int], reviewer: str) -> None:
-    """Go through the page by Tab, choose each item's answer by its number, and save."""
+def answer_by_keyboard(page: Page, wanted: dict[str, int], reviewer: str) -> None:
+    """Go through the page by Tab, choose each item's answer by its number, and come to the button that saves."""
     for _ in range(200):
-        await page.press("Tab")
-        place = json.loads(
-            await page.value("JSON.stringify((({id, type, name}) => ({id, type, name}))(document.activeElement))")
-        )
+        page.keyboard.press("Tab")
+        place = page.evaluate("(({id, type, name}) => ({id, type, name}))(document.activeElement)")
         if place["id"] == "reviewer":
-            await page.send("Input.insertText", text=reviewer)
+            page.keyboard.insert_text(reviewer)
         elif place.get("type") == "radio":
             number = wanted[place["name"]]
-            await page.press(" " if number == 0 else "ArrowDown")
+            page.keyboard.press(" " if number == 0 else "ArrowDown")
             for _ in range(number - 1):
-                await page.press("ArrowDown")
+                page.keyboard.press("ArrowDown")
         elif place["id"].endswith("-note"):
-            await page.send("Input.insertText", text=f"note on {place['id'].removesuffix('-note')}")
+            page.keyboard.insert_text(f"note on {place['id'].removesuffix('-note')}")
         elif place["id"] == "save":
-            await page.press("Enter")
             return
     raise AssertionError("the page has no end")
 
 
 @pytest.mark.integration
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_the_form_is_answered_by_keyboard_on_a_phones_width_and_its_file_is_read(small: Pack, tmp_path: Path) -> None:
-    path = tmp_path / "pack.html"
+def test_the_form_is_answered_by_keyboard_on_a_phones_width_and_its_file_is_read(
+    small: Pack, tmp_path: Path, open_page: OpenPage
+) -> None:
+    path, saved = tmp_path / "pack.html", tmp_path / "answers.json"
     path.write_text(form(small.content, small.key.pack), encoding="utf-8")
-    names = list(small.key.items)
     wanted = {
-        name: number % len(QUESTIONS[small.key.items[name]["section"]].answers) for number, name in enumerate(names)
+        name: number % len(QUESTIONS[item["section"]].answers)
+        for number, (name, item) in enumerate(small.key.items.items())
     }
-    downloads = tmp_path / "downloads"
-
-    async def use() -> list[dict[str, Any]]:
-        assert CHROMIUM is not None
-        async with opened(CHROMIUM, path.as_uri(), tmp_path, width=390) as page:
-            assert await page.value("document.documentElement.scrollWidth") == 390
-            assert await page.value("document.getElementById('progress').textContent") == "0 of 4 answered."
-            await _answer_by_keyboard(page, wanted, "Ada Lovelace")
-            for _ in range(100):
-                if list(downloads.glob("*.json")):
-                    break
-                await asyncio.sleep(0.1)
-            said = await page.value("document.getElementById('progress').textContent")
-            assert said == f"Saved to answers-{small.key.pack[:8]}-Ada-Lovelace.json. 4 of 4 answered."
-            assert await page.value("document.querySelectorAll('.item.answered').length") == 4
-            await page.send("Page.reload")
-            while await page.value("document.readyState") != "complete":
-                await asyncio.sleep(0.1)
-            assert await page.value("document.getElementById('progress').textContent") == "4 of 4 answered."
-            return page.events
-
-    events = asyncio.run(use())
-    (saved,) = downloads.glob("*.json")
+    opened = open_page(path, width=390)
+    page, progress = opened.page, opened.page.locator("#progress")
+    assert opened.sideways == 0
+    assert progress.inner_text() == "0 of 4 answered."
+    answer_by_keyboard(page, wanted, "Ada Lovelace")
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    name = f"answers-{small.key.pack[:8]}-Ada-Lovelace.json"
+    assert download.value.suggested_filename == name
+    assert progress.inner_text() == f"Saved to {name}. 4 of 4 answered."
+    assert page.locator(".item.answered").count() == 4
+    download.value.save_as(saved)
+    page.reload()
+    assert progress.inner_text() == "4 of 4 answered."
     answers = read_answers(saved, small.key)
     assert answers.reviewer == "Ada Lovelace"
     assert answers.given == {
         name: QUESTIONS[small.key.items[name]["section"]].answers[number][0] for name, number in wanted.items()
     }
-    assert answers.notes == {name: f"note on {name}" for name in names}
-    problems = [
-        e for e in events if e["method"] in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
-    ]
-    assert problems == []
-    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
-    assert not [url for url in asked if not url.startswith((path.as_uri(), "data:", "blob:"))]
+    assert answers.notes == {name: f"note on {name}" for name in wanted}
+    assert opened.said == []
+    assert not [url for url in opened.asked if not url.startswith(("data:", "blob:"))]
 
 
 @pytest.mark.integration
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_saving_without_a_name_asks_for_it_and_saves_nothing(small: Pack, tmp_path: Path) -> None:
+def test_saving_without_a_name_asks_for_it_and_saves_nothing(small: Pack, tmp_path: Path, open_page: OpenPage) -> None:
     path = tmp_path / "pack.html"
     path.write_text(form(small.content, small.key.pack), encoding="utf-8")
-
-    async def use() -> tuple[str, str]:
-        assert CHROMIUM is not None
-        async with opened(CHROMIUM, path.as_uri(), tmp_path, width=1200) as page:
-            await page.value("document.getElementById('reviewer').value = '  '")
-            await page.value("document.getElementById('save').click()")
-            return (
-                await page.value("document.getElementById('progress').textContent"),
-                await page.value("document.activeElement.id"),
-            )
-
-    said, focused = asyncio.run(use())
-    assert said == "Please give your name or initials first. 0 of 4 answered."
-    assert focused == "reviewer"
-    assert not list((tmp_path / "downloads").glob("*"))
+    page = open_page(path).page
+    downloads: list[str] = []
+    page.on("download", lambda download: downloads.append(download.suggested_filename))
+    page.fill("#reviewer", "  ")
+    page.click("#save")
+    assert page.locator("#progress").inner_text() == "Please give your name or initials first. 0 of 4 answered."
+    assert page.evaluate("document.activeElement.id") == "reviewer"
+    assert downloads == []

@@ -15,6 +15,7 @@ from experiments.review import Pack, read_answers, score_review
 from experiments.review.key import Key
 from experiments.review.wording import blinding_words, run_words
 from lineage.errors import InputError
+from optimize.stats import grouped_mean
 
 Answered = Callable[..., Path]
 
@@ -51,6 +52,11 @@ def test_counts_are_those_of_two_other_libraries(answered: Answered, pack: Pack)
     low, high = proportion_confint(same, len(items), method="wilson")
     assert (rate.k, rate.n) == (same, len(items))
     assert (rate.interval.low, rate.interval.high) == (pytest.approx(low), pytest.approx(high))
+    by_hand = grouped_mean(
+        [float(a == b) for a, b in zip(made, read, strict=True)], [pack.key.items[name]["group"] for name in items]
+    )
+    assert rate.by_group == by_hand.interval
+    assert rate.row()["by_group"]["groups"] == len({pack.key.items[name]["group"] for name in items})
 
 
 def test_grades_are_weighted_by_their_distance(answered: Answered, pack: Pack) -> None:

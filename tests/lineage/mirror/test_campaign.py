@@ -122,18 +122,22 @@ def test_no_answer_is_ever_mirrored(searched: Any, mlflow_store: Any) -> None:
     assert "never told anyone" not in mlflow_store.written()
 
 
-def test_heldout_judgements_wait_for_the_decision(
+def test_heldout_judgements_and_measures_wait_for_the_decision(
     searched: Any, mlflow_store: Any, table: Callable[[Any, str], list[dict[str, Any]]]
 ) -> None:
     name = searched.judge(SEED, "baseline", "heldout")
     searched.measure(SEED, "baseline")
     mlflow_store.sync(searched)
     assert f"{name}.json" not in mlflow_store.written()
-    assert mlflow_store.runs()["seed"].data.metrics["heldout.baseline.omissions"] == 0.5
+    runs = mlflow_store.runs()
+    assert not any(name.startswith("heldout.") for run in runs.values() for name in run.data.metrics)
+    assert not list(mlflow_store.directory.rglob("baseline.json"))
     searched.resume()
     searched.decide(SEED, "refuse")
     searched.finish()
     mlflow_store.sync(searched)
+    assert mlflow_store.runs()["seed"].data.metrics["heldout.baseline.omissions"] == 0.5
+    assert mlflow_store.runs()["campaign"].data.metrics["heldout.baseline.baseline.omissions"] == 0.5
     rows = table(mlflow_store.runs()["seed"], f"judgements/{name}.json")
     assert [row["score"] for row in rows] == [0, 0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75]
 

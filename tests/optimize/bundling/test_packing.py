@@ -81,6 +81,13 @@ def test_where_it_was_mirrored_is_no_part_of_it_and_nothing_is_looked_into_for_i
     assert not any("passwd" in finding.words for finding in audit_bundle(tmp_path / "hostile.zip"))
 
 
+def test_packs_for_review_and_their_keys_are_no_part_of_it(run_copy: Path, consults: Corpus, tmp_path: Path) -> None:
+    (run_copy / "review-1").mkdir()
+    (run_copy / "review-1" / "key.json").write_text("{}", encoding="utf-8")
+    found = extract_bundle(pack_run(run_copy, tmp_path / "a.zip", corpus=consults).path, tmp_path / "files")
+    assert not [name for name in found.members if "review-1" in name]
+
+
 def test_another_corpus_is_refused(finished_run: Path, consults: Corpus, tmp_path: Path) -> None:
     first, *rest = consults.examples
     other = dataclasses.replace(consults, examples=(dataclasses.replace(first, document="another"), *rest))

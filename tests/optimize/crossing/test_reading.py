@@ -105,6 +105,8 @@ def test_a_failed_judgement_in_any_cell_leaves_the_pair_out_and_is_counted_again
     assert found.lowest <= found.worst.difference.interval.low
     row = next(row for row in read_experiment([INTERACTION], cells(scores), WINNERS, FAMILY, seed="x"))
     assert row["decision"] == "undecided"
+    assert row["comparison"]["failed"] == 1
+    assert found.worst.worst_case
 
 
 def test_a_bound_of_the_minus_side_counts_a_failure_as_right() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -134,3 +135,14 @@ def test_no_dominated_candidate_leads_an_objective_and_what_none_dominates_has_a
     }
     alone = front_of(state({"omissions": {0, 1}, "cost": {3}}, vectors), [0.1] * 4, whole=True).undominated()
     assert alone.leads() == {1: 2, 2: 1, 3: 2}
+
+
+def test_a_judgement_that_came_to_nothing_does_not_make_its_judge_cheap() -> None:
+    whole = evaluation(scores(), cost=0.002)
+    lost = Judgement("g0.omit", "c", "s", "failed", None, reason="transport: gone")
+    failing = Evaluation("c", whole.examples, (*(j for j in whole.judgements if j.example != "g0.omit"), lost))
+    assert Objectives(whole).of(candidate(), failing)["cost"] == -2000.0
+    assert Objectives(failing).of(candidate(), whole)["cost"] == -2000.0, "one failure does not take the price away"
+    cut = replace(lost, reason="truncated: cut off", usage=Usage(1, 100, 900, cost_usd=0.032))
+    dear = replace(failing, judgements=(*failing.judgements[:-1], cut))
+    assert Objectives(whole).of(candidate(), dear)["cost"] == -3000.0, "what was paid for a cut answer is counted"

@@ -203,3 +203,13 @@ class TestThePublishedCampaign:
             "ledger.jsonl",
             "run.lock",
         ]
+
+
+@pytest.mark.parametrize("line", ["a|omit,a,omission,omit,,1.0\n", "a|clean,a,clean,clean,,1.0\n"])
+def test_a_note_that_occurs_twice_is_refused_also_where_its_scores_agree(
+    release: Path, tmp_path: Path, line: str
+) -> None:
+    (release / "x_accept_scores.csv").write_text(CSV + line, encoding="utf-8")
+    with pytest.raises(InputError, match=r"x_accept_scores\.csv:6: note 'a\|(omit|clean)' occurs twice"):
+        import_lineage("omissionbench", release, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

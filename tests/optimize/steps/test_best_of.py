@@ -64,3 +64,20 @@ def test_groups_with_too_few_notes_are_left_out_of_every_point(scored: MakeScore
     curve = selection_curve(scored(perfect, failed=["g00.lost"]), aggregation="sum", most=4)
     assert curve.left_out == 1
     assert {point.verifier.n_groups for point in curve.points} == {3}
+
+
+def test_drawing_one_gains_exactly_nothing_and_not_the_noise_of_a_sum() -> None:
+    scores, qualities = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.3, 0.1, 0.2, 0.3]
+    assert expected_best(scores, qualities, 1) == sum(qualities) / len(qualities)
+
+
+def test_a_group_without_any_scored_note_is_counted_as_left_out(scored: MakeScored) -> None:
+    failed = [f"g00.{name}" for name in ("clean", "changed", "added", "lost")]
+    curve = selection_curve(scored(perfect, failed=failed), aggregation="sum", most=2)
+    assert curve.left_out == 1
+
+
+def test_the_largest_n_is_one_that_four_of_five_groups_reach(scored: MakeScored) -> None:
+    two_of_nine = ["g00.lost", "g01.lost"]
+    assert len(selection_curve(scored(perfect, groups=9, failed=two_of_nine), aggregation="sum").points) == 3
+    assert len(selection_curve(scored(perfect, groups=10, failed=two_of_nine), aggregation="sum").points) == 4

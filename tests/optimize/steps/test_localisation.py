@@ -53,3 +53,13 @@ def test_detection_is_of_steps_with_a_label_alone(scored: MakeScored) -> None:
 def test_the_first_bad_step_is_below_the_threshold() -> None:
     assert first_bad((0.9, 0.5, 0.4), 0.5) == 2
     assert first_bad((0.9, 0.5), 0.5) is None
+
+
+def test_a_step_of_which_nothing_is_known_is_not_the_lowest(scored: MakeScored) -> None:
+    def unsure(labelled: LabelledNote) -> list[float]:
+        return [0.05 if label is None else p for p, label in zip(perfect(labelled), labelled.labels, strict=True)]
+
+    made = scored(unsure)
+    assert any(None in note.labelled.labels for note in made.notes if note.labelled.first_wrong is not None)
+    assert localisation(made).lowest.value == 1.0
+    assert localisation(scored(blind)).lowest.value == pytest.approx(localisation(scored(blind)).lowest_chance)

@@ -84,3 +84,10 @@ def test_a_note_that_nobody_rated_has_no_rate() -> None:
     assert total_rate({}) is None
     assert total_rate({"rates": {}}) is None
     assert total_rate({"rates": {"a": 0.25, "b": 0.5}}) == 0.75
+
+
+def test_rates_with_one_sum_are_level_in_whichever_order_they_were_added() -> None:
+    assert total_rate({"rates": {"a": 0.1, "b": 0.2, "c": 0.3}}) == total_rate(
+        {"rates": {"a": 0.3, "b": 0.2, "c": 0.1}}
+    )
+    assert total_rate({"rates": {"a": 0.1, "b": 0.2}}) == total_rate({"rates": {"a": 0.3, "b": 0.0}})

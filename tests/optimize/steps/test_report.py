@@ -8,10 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from scipy import stats
 
-from optimize.steps import ScoredSteps, VerifierScores, scored_steps, steps_report, transfer_gaps
+from optimize.stats import wilson
+from optimize.steps import (
+    ScoredSteps,
+    VerifierScores,
+    preference_accuracy,
+    scored_steps,
+    steps_report,
+    transfer_gaps,
+)
+from optimize.steps.preference import ways
 from optimize.steps.report import parts_of
 from splits.corpus import Corpus
+from splits.steps import LabelledNote
 from tests.optimize.steps.conftest import CLEAN, blind, documents, judgements_of, perfect, settings_of
 
 MakeScored = Callable[..., ScoredSteps]
@@ -93,3 +104,71 @@ def test_the_words_name_votes_simulation_candidates_and_failures(scored: MakeSco
     assert "2 clean notes are candidates" in said
     assert "1 judgements have no score (truncated 1)" in said
     assert "unjudged count as right" in said
+
+
+def test_a_corpus_of_one_group_has_a_gap_and_no_interval_of_it(scored: MakeScored) -> None:
+    gaps = {
+        gap.measure: gap for gap in transfer_gaps(scored(uneven), renamed(scored(uneven, groups=1)), aggregation="sum")
+    }
+    found = gaps["recall of wrong statements"].gap
+    assert found.value == found.value
+    assert "all observations are of one group" in found.interval.reason
+
+
+def test_the_gap_of_corpora_without_a_common_group_is_welch_s(scored: MakeScored) -> None:
+    here, there = scored(uneven, groups=12), renamed(scored(uneven, groups=3))
+    (gap,) = [
+        each for each in transfer_gaps(here, there, aggregation="sum") if each.measure == "recall of wrong statements"
+    ]
+
+    def shares(made: ScoredSteps) -> list[float]:
+        found: dict[str, list[float]] = {}
+        for note in made.notes:
+            for p, step, label in zip(note.p, note.labelled.note.steps, note.labelled.labels, strict=True):
+                if label == "-" and step.kind in ("problem", "sentence"):
+                    found.setdefault(note.group, []).append(float(p < made.threshold))
+        return [sum(values) / len(values) for values in found.values()]
+
+    by_hand = stats.ttest_ind(shares(there), shares(here), equal_var=False).confidence_interval(0.95)
+    assert (gap.gap.interval.low, gap.gap.interval.high) == pytest.approx((by_hand.low, by_hand.high))
+    assert gap.gap.interval.method.endswith("Welch")
+
+
+def test_where_all_agree_the_interval_is_of_as_many_groups_and_not_of_steps(scored: MakeScored) -> None:
+    (source,) = steps_report([VerifierScores("v", scored(perfect))], title="t")["verifiers"][0]["sources"]
+    alarms = source["localisation"]["steps"][0]["alarms"]
+    assert alarms["value"] == 0.0
+    assert alarms["n"] > alarms["groups"] == 4
+    assert alarms["wilson"]["high"] == pytest.approx(wilson(0, 4).high)
+    (source,) = steps_report([VerifierScores("v", scored(uneven))], title="t")["verifiers"][0]["sources"]
+    assert source["localisation"]["steps"][0]["recall"]["wilson"] is None
+
+
+def test_a_gap_in_preference_is_of_pairs_of_one_kind_on_both_corpora(scored: MakeScored) -> None:
+    rates = {"clean": 0.0, "change": 0.3, "add": 0.2, "omit": 0.1}
+    rated = [replace(each, meta={"rates": {"HallucinationRate": rates[each.kind]}}) for each in documents(3).examples]
+    other = scored(blind, corpus=Corpus(tuple(rated), {}))
+    gap = transfer_gaps(scored(perfect), other, aggregation="sum")[0]
+    assert ways(other) == ("twin", "rates")
+    assert gap.independent.value == preference_accuracy(other, aggregation="sum", by="twin").estimate.value
+    assert gap.independent.n == 9, "three flawed notes a group against their twin, and not six by their rates"
+
+
+def uneven(labelled: LabelledNote) -> list[float]:
+    """Finds what is wrong in groups of an even number, and elsewhere what was added."""
+    knows = int(labelled.example.group[-2:]) % 2 == 0 or labelled.example.kind == "add"
+    return perfect(labelled) if knows else blind(labelled)
+
+
+def renamed(made: ScoredSteps) -> ScoredSteps:
+    """The same of other groups."""
+    notes = tuple(
+        replace(
+            note,
+            labelled=replace(
+                note.labelled, example=replace(note.labelled.example, group=f"other-{note.labelled.example.group}")
+            ),
+        )
+        for note in made.notes
+    )
+    return replace(made, notes=notes)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,15 @@ def test_a_judgement_without_a_score_costs_as_much_as_the_dearest(make_arm: Call
     evaluation = make_arm({"g1": {"clean": 0.9, "omit": None}}, usage=PRICED).evaluation
     assert document_cost(evaluation, "usd") == pytest.approx(0.004)
     assert document_cost(evaluation, "tokens") == pytest.approx(120.0)
+
+
+def test_what_was_paid_for_an_answer_that_was_cut_is_counted(make_arm: Callable[..., Arm]) -> None:
+    evaluation = make_arm({"g1": {"clean": 0.9, "omit": None}}, usage=PRICED).evaluation
+    cut = Usage(calls=1, prompt_tokens=100, completion_tokens=400, cost_usd=0.012)
+    judged = tuple(replace(j, usage=cut if j.score is None else j.usage) for j in evaluation.judgements)
+    found = replace(evaluation, judgements=judged)
+    assert document_cost(found, "usd") == pytest.approx(0.008)
+    assert document_cost(found, "tokens") == pytest.approx((120 + 500) / 2)
 
 
 def test_what_is_undefined_is_said_with_its_reason_and_is_no_number(make_arm: Callable[..., Arm]) -> None:

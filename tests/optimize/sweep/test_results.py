@@ -74,6 +74,9 @@ def test_candidates_of_equal_plans_are_counted_once() -> None:
     assert result.candidates == 9
     counted = StudyResult("study", "f", ("paired", "cost"), "tokens", 3, (first, same, third), result.spend, False)
     assert counted.candidates == 6
+    pruned = TrialResult(2, "pruned", second.parameters, {"candidates": 1}, first.plan_hash, "worker", "event")
+    counted = StudyResult("study", "f", ("paired", "cost"), "tokens", 3, (first, pruned, third), result.spend, False)
+    assert counted.candidates == 6, "an equal trial that was pruned later hides none of what the first looked at"
 
 
 def test_a_study_is_finished_when_every_planned_trial_has_an_outcome() -> None:

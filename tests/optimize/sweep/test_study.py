@@ -266,6 +266,23 @@ def test_a_study_that_was_changed_is_refused_in_its_directory(
         work(study, tmp_path / "other" / "study", storage=default_storage(out))
 
 
+def test_workers_in_different_directories_on_one_file_pay_for_a_call_once(
+    make_study: MakeStudy, tmp_path: Path, judge_endpoint: Any
+) -> None:
+    price = {"prompt_usd_per_million": 1.0, "completion_usd_per_million": 1.0}
+    model = {"endpoint": judge_endpoint.url, "name": "judge", "concurrency": 3, "price": price}
+    base = {"student": {"shape": "per-fact", "model": model, "max_facts": 2}}
+    address = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    space = {"student.aggregator": ["soft", "share"]}
+    study = make_study(base=base, space=space, sampler={"kind": "random", "seed": 1})
+    for place, trials in (("one", 1), ("two", 2)):
+        study.write_text(yaml.safe_dump({**yaml.safe_load(study.read_text()), "trials": trials}))
+        loaded = load_study(str(study))
+        Study(loaded.inputs, loaded.corpus, loaded.lock, tmp_path / place / "study", storage=address).work()
+    assert judge_endpoint.answered, "the second trial asks for the same, and the first has it"
+    assert set(judge_endpoint.answered.values()) == {1}
+
+
 def test_an_outcome_that_was_edited_in_the_database_is_refused(
     make_study: MakeStudy, work: Work, tmp_path: Path
 ) -> None:

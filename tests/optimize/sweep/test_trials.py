@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
 import sqlalchemy as sa
 
 from optimize.sweep import StudyStorage
@@ -82,6 +83,23 @@ def test_a_heartbeat_keeps_a_worker_alive_for_as_long_as_it_is_at_work(
     aged = beat()
     time.sleep(0.1)
     assert beat() == aged, "it has ended"
+
+
+def test_a_heartbeat_goes_on_after_any_error_of_the_database(
+    storage: StudyStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = threading.Event()
+    errors = [sa.exc.TimeoutError("no connection is free"), sa.exc.InterfaceError("UPDATE", {}, OSError("it closed"))]
+    one = TrialBook(storage, "one", grace_s=60)
+    with Heartbeat(one, every_s=0.01):
+
+        def beat(self: TrialBook) -> None:
+            if errors:
+                raise errors.pop()
+            tried.set()
+
+        monkeypatch.setattr(TrialBook, "beat", beat)
+        assert tried.wait(20), "it gave up, and others would make this worker's calls again"
 
 
 def test_values_on_a_set_of_groups_are_published_once_a_trial(storage: StudyStorage) -> None:
