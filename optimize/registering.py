@@ -50,15 +50,30 @@ def register(
                 "models_hash": models_hash,
                 "replayed": list(plan.replayed),
             },
-            lambda: {VOLATILE: _environment()},
+            lambda: {VOLATILE: environment()},
         )
     except LedgerError as error:
         raise PlanError(
             f"{directory} holds a campaign of another plan, baseline, corpus or split lock ({error}); "
             "give another --out, or restore what was changed"
         ) from error
+    register_splits(ledger, directory, plan=plan.row(), corpus=corpus, lock=lock)
+
+
+def register_splits(
+    ledger: Ledger, directory: Path, *, plan: Mapping[str, Any], corpus: Corpus, lock: SplitLock
+) -> None:
+    """Put a split lock into the ledger, and plan, lock and examples without their texts beside it as files.
+
+    Args:
+        ledger: the ledger, which holds the plan.
+        directory: its run directory.
+        plan: the plan's row.
+        corpus: the corpus.
+        lock: its split lock.
+    """
     structure = "".join(canonical_json(row) + "\n" for row in split_structure(lock, corpus))
-    write_atomic(directory / "plan.json", pretty_json(plan.row()))
+    write_atomic(directory / "plan.json", pretty_json(plan))
     write_atomic(directory / "split.lock.json", pretty_json(lock.row()))
     write_atomic(directory / "examples.jsonl", structure)
     ledger.perform(
@@ -73,7 +88,7 @@ def register(
     )
 
 
-def _environment() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """Versions and host, which may differ between a run and its resumption."""
     packages = ("dspy", "gepa", "litellm", "mlflow", "numpy", "scipy", "xllamacpp")
     return {

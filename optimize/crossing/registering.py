@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lineage.canonical import canonical_json, digest_bytes, pretty_json, write_atomic
 from lineage.errors import LedgerError, PlanError, SealError
 from lineage.ledger import Ledger
 from lineage.records import VOLATILE
 from optimize.crossing.plan import CrossedPlan
 from optimize.crossing.targets import Target
 from optimize.plan import Plan
-from optimize.registering import _environment
+from optimize.registering import environment, register_splits
 from splits.corpus import Corpus
-from splits.lock import SplitLock, split_structure
+from splits.lock import SplitLock
 from splits.register import confirming_campaigns
 
 
@@ -51,27 +50,14 @@ def register_experiment(
                 "models_hash": models_hash,
                 "targets": [target.name for target in compared],
             },
-            lambda: {VOLATILE: _environment()},
+            lambda: {VOLATILE: environment()},
         )
     except LedgerError as error:
         raise PlanError(
             f"{directory} holds another experiment, baseline, corpus or split lock ({error}); give another --out, or "
             "restore what was changed"
         ) from error
-    structure = "".join(canonical_json(line) + "\n" for line in split_structure(lock, corpus))
-    write_atomic(directory / "plan.json", pretty_json(row))
-    write_atomic(directory / "split.lock.json", pretty_json(lock.row()))
-    write_atomic(directory / "examples.jsonl", structure)
-    ledger.perform(
-        "splits",
-        {
-            "lock_hash": lock.hash,
-            "groups": {name: len(groups) for name, groups in lock.splits.items()},
-            "counts": lock.row()["counts"],
-            "examples": digest_bytes(structure.encode("utf-8")),
-        },
-        dict,
-    )
+    register_splits(ledger, directory, plan=row, corpus=corpus, lock=lock)
 
 
 def afford(lock: SplitLock, compared: Sequence[Target], *, campaign: str) -> None:

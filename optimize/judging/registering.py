@@ -14,7 +14,7 @@ from optimize.judging.costs import JudgePrices
 from optimize.judging.judges import Judge
 from optimize.judging.part import JudgedPart
 from optimize.judging.plan import JudgingPlan
-from optimize.registering import _environment
+from optimize.registering import environment
 
 KIND: Final = "judging"
 """What the first event of such a run says that it is."""
@@ -65,7 +65,7 @@ def register_judging(
                 "models_hash": models_hash,
                 "replayed": list(plan.replayed),
             },
-            lambda: {VOLATILE: {**_environment(), "prices": {name: one.row() for name, one in prices.items()}}},
+            lambda: {VOLATILE: {**environment(), "prices": {name: one.row() for name, one in prices.items()}}},
         )
     except LedgerError as error:
         raise PlanError(

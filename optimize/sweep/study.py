@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 from lineage.errors import LedgerError, PlanError, SealError
 from lineage.ledger import Ledger
 from lineage.records import VOLATILE
-from optimize.registering import _environment
+from optimize.registering import environment
 from optimize.sweep.calls import StoredAnswers, StudyCache
 from optimize.sweep.data import StudyData
 from optimize.sweep.following import Follower, Unfollowed
@@ -130,7 +130,7 @@ class Study:
             "lock_hash": self._lock.hash,
         }
         try:
-            ledger.perform("study", body, lambda: {VOLATILE: {**_environment(), "worker": uuid.uuid4().hex}})
+            ledger.perform("study", body, lambda: {VOLATILE: {**environment(), "worker": uuid.uuid4().hex}})
         except LedgerError as error:
             raise PlanError(
                 f"{self.directory} holds another study ({error}); give another --out, or restore what was changed"
